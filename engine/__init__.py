@@ -1,0 +1,1 @@
+"""Rules of wildcard mahjong as pure values: tiles, claims, verdicts, settlements and wall arithmetic."""

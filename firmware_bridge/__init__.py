@@ -1,0 +1,1 @@
+"""The serial bridge between a table computer and the shuffle/deal machine."""

@@ -1,0 +1,1 @@
+"""Table process, central process, event log, link, screens and command line."""

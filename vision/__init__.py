@@ -1,0 +1,1 @@
+"""Camera, table geometry and the tile recognizer."""
