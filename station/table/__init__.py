@@ -1,0 +1,1 @@
+"""The table process: session fold, decisions, local HTTP surface, machine and camera at the edges."""
