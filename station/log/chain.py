@@ -1,0 +1,155 @@
+"""The hash chain of a log: pure functions on bytes.
+
+``hash = blake2b-256(prev ‖ header(log_id, seq, kind, at_ms) ‖ body)``. The header is self-delimiting, so two
+different entries never give the same input. The body goes in exactly as it was given: it is never parsed and
+serialised again. The first entry of a log has `GENESIS` as its previous hash; the random log id in every
+header keeps the chains of two logs apart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Iterable
+
+import msgspec
+
+__all__ = [
+    "GENESIS",
+    "HASH_SIZE",
+    "LOG_ID_SIZE",
+    "ZERO_HEAD",
+    "CentralEntry",
+    "Entry",
+    "Head",
+    "central_hash",
+    "entry_hash",
+    "first_broken",
+    "header",
+    "link",
+]
+
+HASH_SIZE = 32
+LOG_ID_SIZE = 16
+GENESIS = bytes(HASH_SIZE)
+
+_ENTRY_MAGIC = b"QZ-entry-1"
+_CENTRAL_MAGIC = b"QZ-central-1"
+_FIXED = struct.Struct(">QqH")
+
+
+class Head(msgspec.Struct, frozen=True):
+    """The last entry of a log: its `seq` (0 = empty log) and its hash (32 bytes)."""
+
+    seq: int
+    hash: bytes
+
+
+ZERO_HEAD = Head(0, GENESIS)
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One entry of a log.
+
+    Args:
+        log_id: 16 random bytes, one per log file.
+        seq: 1, 2, 3, … without gaps.
+        kind: identifier of the event, for example ``hand.confirmed``.
+        at_ms: wall clock at the writer, milliseconds since 1970-01-01 UTC.
+        body: the event as JSON bytes, opaque here.
+        prev: hash of the entry before (32 bytes).
+        hash: hash of this entry (32 bytes).
+    """
+
+    log_id: bytes
+    seq: int
+    kind: str
+    at_ms: int
+    body: bytes
+    prev: bytes
+    hash: bytes
+
+    @property
+    def head(self) -> Head:
+        """The head of a log that ends with this entry."""
+        return Head(self.seq, self.hash)
+
+    @property
+    def intact(self) -> bool:
+        """True when the hash is that of the content."""
+        return self.hash == entry_hash(self.prev, self.log_id, self.seq, self.kind, self.at_ms, self.body)
+
+
+class CentralEntry(msgspec.Struct, frozen=True):
+    """One entry of the central log.
+
+    Args:
+        pos: 1, 2, 3, … without gaps.
+        table_id: whose log it came from; empty for the central station's own entries.
+        received_ms: wall clock of the central station, milliseconds since 1970-01-01 UTC.
+        prev: central hash of the position before.
+        hash: central hash of this position.
+        entry: the entry as its table wrote it.
+    """
+
+    pos: int
+    table_id: str
+    received_ms: int
+    prev: bytes
+    hash: bytes
+    entry: Entry
+
+
+def header(log_id: bytes, seq: int, kind: str, at_ms: int) -> bytes:
+    """Give the canonical bytes of everything in an entry but its body.
+
+    Raises:
+        ValueError: the log id has not 16 bytes, or a number or the kind does not fit.
+    """
+    name = kind.encode()
+    if len(log_id) != LOG_ID_SIZE:
+        raise ValueError(f"a log id has {LOG_ID_SIZE} bytes, not {len(log_id)}")
+    try:
+        fixed = _FIXED.pack(seq, at_ms, len(name))
+    except struct.error as error:
+        raise ValueError(f"seq {seq}, at_ms {at_ms} or kind does not fit the header") from error
+    return b"".join((_ENTRY_MAGIC, log_id, fixed, name))
+
+
+def entry_hash(prev: bytes, log_id: bytes, seq: int, kind: str, at_ms: int, body: bytes) -> bytes:
+    """Hash one entry (32 bytes)."""
+    digest = hashlib.blake2b(prev, digest_size=HASH_SIZE)
+    digest.update(header(log_id, seq, kind, at_ms))
+    digest.update(body)
+    return digest.digest()
+
+
+def link(log_id: bytes, head: Head, events: Iterable[tuple[str, bytes]], at_ms: int) -> list[Entry]:
+    """Chain new events, given as (kind, body), to a log that ends at `head`."""
+    entries: list[Entry] = []
+    for kind, body in events:
+        seq, prev = head.seq + 1, head.hash
+        entry = Entry(log_id, seq, kind, at_ms, body, prev, entry_hash(prev, log_id, seq, kind, at_ms, body))
+        entries.append(entry)
+        head = entry.head
+    return entries
+
+
+def central_hash(prev: bytes, pos: int, table_id: str, received_ms: int, entry: Entry) -> bytes:
+    """Hash the central station's own columns together with the hash of the entry it stored (32 bytes)."""
+    name = table_id.encode()
+    digest = hashlib.blake2b(prev, digest_size=HASH_SIZE)
+    digest.update(_CENTRAL_MAGIC)
+    digest.update(_FIXED.pack(pos, received_ms, len(name)))
+    digest.update(name)
+    digest.update(entry.hash)
+    return digest.digest()
+
+
+def first_broken(entries: Iterable[Entry], head: Head = ZERO_HEAD) -> int | None:
+    """Walk a chain that goes on from `head`; give the first seq that does not fit, or None."""
+    for entry in entries:
+        if entry.seq != head.seq + 1 or entry.prev != head.hash or not entry.intact:
+            return head.seq + 1
+        head = entry.head
+    return None

@@ -1,0 +1,67 @@
+"""Judging an entry that a table sent: pure, the store is asked through a function."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+
+import msgspec
+
+from station.log.chain import ZERO_HEAD, Entry, Head
+
+__all__ = ["Known", "Receipt", "Reception", "judge"]
+
+
+class Reception(enum.Enum):
+    """What became of an entry that a table sent."""
+
+    STORED = "stored"
+    DUPLICATE = "duplicate"
+    """Already there, byte for byte."""
+    GAP = "gap"
+    """Entries before it are missing; not stored."""
+    BROKEN = "broken"
+    """Its hash is not that of its content; not stored."""
+    FOREIGN = "foreign"
+    """The log belongs to another table; not stored."""
+    FORK = "fork"
+    """It contradicts what is stored: put into quarantine together with the whole log, nothing overwritten."""
+    QUARANTINED = "quarantined"
+    """Its log is in quarantine since an earlier fork; not stored."""
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """The answer to one entry: what became of it, and the head of its log in the central log afterwards."""
+
+    reception: Reception
+    head: Head
+
+
+class Known(msgspec.Struct, frozen=True):
+    """What is known of one table log: whose it is, how far it is stored, whether it is in quarantine."""
+
+    table_id: str
+    head: Head = ZERO_HEAD
+    quarantined: bool = False
+
+
+def judge(known: Known, table_id: str, entry: Entry, hash_at: Callable[[int], bytes | None]) -> Reception:
+    """Say what is to become of an entry.
+
+    Args:
+        known: what is stored of its log.
+        table_id: the table that sent it.
+        entry: the entry.
+        hash_at: gives the stored hash of a seq of the same log.
+    """
+    if known.table_id != table_id:
+        return Reception.FOREIGN
+    if known.quarantined:
+        return Reception.QUARANTINED
+    if not entry.intact:
+        return Reception.BROKEN
+    if entry.seq <= known.head.seq:
+        return Reception.DUPLICATE if hash_at(entry.seq) == entry.hash else Reception.FORK
+    if entry.seq > known.head.seq + 1:
+        return Reception.GAP
+    return Reception.STORED if entry.prev == known.head.hash else Reception.FORK
