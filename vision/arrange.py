@@ -1,0 +1,297 @@
+"""From boxes to rows, reading order, groups and the parts of a hand: pure numpy.
+
+Layout of a revealed hand, seen upright by its player: melds in the upper rows, one group each; the
+concealed tiles in the last row, touching; the winning tile apart at its right end. Groups lie at
+least 0.6 tile widths from each other. A concealed kong is laid back, tile, tile, back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.readings import Detections, Floats
+
+__all__ = ["GROUP_GAP", "Arrangement", "HandLayout", "arrange", "hand_layout"]
+
+GROUP_GAP = 0.4
+"""A gap of this many tile widths separates groups: between touching (0) and the convention (0.6)."""
+ASPECT = 0.74
+"""Width by height of a tile, needed only when a row lies so slanting that boxes do not tell."""
+BACK = "back"
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """How boxes lie on the table.
+
+    ``order``: box indices in reading order. ``rows`` and ``groups`` hold *positions in that order*,
+    so the k-th tile read is box ``order[k]``. ``angle``: direction of the rows in degrees,
+    clockwise on the screen, 0 = left to right.
+    """
+
+    order: tuple[int, ...]
+    rows: tuple[tuple[int, ...], ...]
+    groups: tuple[tuple[int, ...], ...]
+    angle: float
+
+
+@dataclass(frozen=True, slots=True)
+class HandLayout:
+    """The parts of a revealed hand as indices of tiles in reading order.
+
+    ``melds``: one tuple per meld; ``concealed``: without the winning tile; ``win``: the winning tile,
+    None for an empty hand; ``flowers``: flower tiles laid out with the melds.
+    """
+
+    melds: tuple[tuple[int, ...], ...]
+    concealed: tuple[int, ...]
+    win: int | None
+    flowers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Turned:
+    """Boxes seen along a direction: ``u`` along the rows, ``v`` downwards, tile ``width`` and ``height``."""
+
+    u: Floats
+    v: Floats
+    width: Floats
+    height: Floats
+
+
+def _turned(found: Detections, angle: float) -> _Turned:
+    cos, sin = np.cos(np.radians(angle)), np.sin(np.radians(angle))
+    x, y = found.centres[:, 0], found.centres[:, 1]
+    wide, high = found.sizes[:, 0], found.sizes[:, 1]
+    along, across = abs(cos), abs(sin)
+    spread = along**2 - across**2
+    by_shape = (wide + high) / ((1 + 1 / ASPECT) * (along + across))
+    width, height = by_shape, by_shape / ASPECT
+    if abs(spread) > 0.7:
+        width = np.maximum((wide * along - high * across) / spread, 0.5 * by_shape)
+        height = np.maximum((high * along - wide * across) / spread, 0.5 * by_shape)
+    return _Turned(x * cos + y * sin, y * cos - x * sin, width, height)
+
+
+def _neighbour_angles(found: Detections) -> Floats:
+    """Directions in degrees, modulo 180, from every box to its two nearest neighbours close by."""
+    centres = found.centres
+    delta = centres[None] - centres[:, None]
+    distance = np.linalg.norm(delta, axis=2)
+    np.fill_diagonal(distance, np.inf)
+    reach = 1.8 * float(np.median(np.sqrt(np.prod(found.sizes, axis=1))))
+    near = np.argsort(distance, axis=1)[:, :2]
+    i = np.repeat(np.arange(len(found)), near.shape[1])
+    j = near.ravel()
+    close = distance[i, j] < reach
+    vector = delta[i, j][close]
+    return np.asarray(np.degrees(np.arctan2(vector[:, 1], vector[:, 0])) % 180, np.float32)
+
+
+def _mode(angles: Floats) -> float:
+    """Return the most frequent direction modulo 180, refined by the mean of those within ten degrees."""
+    grid = np.arange(0, 180, 1.0)
+    apart = (grid[:, None] - angles[None] + 90) % 180 - 90
+    best = grid[int(np.argmax(np.exp(-((apart / 6) ** 2)).sum(axis=1)))]
+    off = (angles - best + 90) % 180 - 90
+    return float(best + off[np.abs(off) < 10].mean())
+
+
+def _towards(angle: float, near: float) -> float:
+    """Bring a direction (modulo 180) within 90 degrees of ``near``."""
+    return near + (angle - near + 90) % 180 - 90
+
+
+def _components(linked: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
+    """Connected components of a symmetric adjacency matrix ``(N, N)``."""
+    labels = np.arange(len(linked))
+    linked = linked | np.eye(len(linked), dtype=bool)
+    for _ in range(len(linked)):
+        spread = np.where(linked, labels[None], len(linked)).min(axis=1)
+        if np.array_equal(spread, labels):
+            break
+        labels = spread
+    return [np.flatnonzero(labels == label) for label in np.unique(labels)]
+
+
+def _chains(seen: _Turned) -> list[NDArray[np.intp]]:
+    """Link every box to its right neighbour on about the same height; returns the linked runs."""
+    du = seen.u[None] - seen.u[:, None]
+    dv = np.abs(seen.v[None] - seen.v[:, None])
+    tolerance = 0.5 * np.minimum(seen.height[:, None], seen.height[None])
+    width = float(np.median(seen.width))
+    fits = (du > 0.2 * width) & (du < 4 * width) & (dv < tolerance)
+    cost = np.where(fits, du + dv, np.inf)
+    linked = np.zeros_like(fits)
+    for i in np.flatnonzero(fits.any(axis=1)):
+        linked[i, int(np.argmin(cost[i]))] = True
+    return _components(linked | linked.T)
+
+
+def _line(seen: _Turned, row: NDArray[np.intp]) -> tuple[float, float]:
+    """Offset and slope of a row, slope only where the row is long enough to tell."""
+    if len(row) < 3:
+        return float(seen.v[row].mean()), 0.0
+    u, v = seen.u[row], seen.v[row]
+    slope = float(np.clip(np.polyfit(u - u.mean(), v, 1)[0], -0.25, 0.25))
+    return float(v.mean() - slope * u.mean()), slope
+
+
+def _misfit(seen: _Turned, row: NDArray[np.intp], other: NDArray[np.intp]) -> float:
+    """How far, in tile heights, ``other`` lies from the line through ``row``."""
+    offset, slope = _line(seen, row)
+    away = np.abs(seen.v[other] - offset - slope * seen.u[other]) / seen.height[other]
+    return float(away.max())
+
+
+def _apart(seen: _Turned, row: NDArray[np.intp], other: NDArray[np.intp]) -> bool:
+    """Tell whether two runs do not overlap along the row, so that they could be one row."""
+    return bool(seen.u[row].max() < seen.u[other].min() or seen.u[other].max() < seen.u[row].min())
+
+
+def _joined(seen: _Turned, chains: list[NDArray[np.intp]]) -> list[NDArray[np.intp]]:
+    """Join runs that continue each other's line across a wide gap."""
+    rows = sorted(chains, key=len, reverse=True)
+    done: list[NDArray[np.intp]] = []
+    for chain in rows:
+        for k, row in enumerate(done):
+            if _apart(seen, row, chain) and _misfit(seen, row, chain) < 0.4:
+                done[k] = np.concatenate([row, chain])
+                break
+        else:
+            done.append(chain)
+    return done
+
+
+def _rows(found: Detections, angle: float) -> tuple[_Turned, list[NDArray[np.intp]]]:
+    seen = _turned(found, angle)
+    rows = [row[np.argsort(seen.u[row], kind="stable")] for row in _joined(seen, _chains(seen))]
+    return seen, sorted(rows, key=lambda row: float(seen.v[row].mean()))
+
+
+def _prior(angle: float, found: Detections, near: float) -> float:
+    """How much a direction is worth before looking at its rows: people photograph rows lying across.
+
+    Boxes that are clearly higher than wide speak against rows running up the picture.
+    """
+    if abs(angle - near) <= 50:
+        return 1.0
+    upright = float(np.median(found.sizes[:, 0] / np.maximum(found.sizes[:, 1], 1)))
+    return 0.9 if upright > 1.15 else 0.5 if upright > 0.9 else 0.2
+
+
+def _direction(found: Detections, near: float) -> float:
+    """Direction of the rows in degrees, within 90 of ``near``: the one that gives the longest rows."""
+    angles = _neighbour_angles(found)
+    if len(angles) == 0:
+        return near
+    mode = _mode(angles)
+    candidates = [_towards(mode, near), _towards(mode + 90, near)]
+    return max(candidates, key=lambda a: _prior(a, found, near) / len(_rows(found, a)[1]))
+
+
+def _refined(found: Detections, angle: float) -> float:
+    """Turn the direction by the mean slope of the long rows."""
+    seen, rows = _rows(found, angle)
+    slopes = [(_line(seen, row)[1], len(row)) for row in rows if len(row) >= 3]
+    if not slopes:
+        return angle
+    values, weights = zip(*slopes, strict=True)
+    return angle + float(np.degrees(np.arctan(np.average(values, weights=weights))))
+
+
+def _groups(seen: _Turned, row: NDArray[np.intp]) -> list[int]:
+    """Lengths of the runs of touching tiles in a row."""
+    left, right = seen.u[row] - seen.width[row] / 2, seen.u[row] + seen.width[row] / 2
+    gap = left[1:] - right[:-1]
+    cuts = np.flatnonzero(gap > GROUP_GAP * np.median(seen.width[row])) + 1
+    return [int(n) for n in np.diff([0, *cuts, len(row)])]
+
+
+def arrange(found: Detections, near: float = 0.0) -> Arrangement:
+    """Sort boxes into rows and groups.
+
+    Rows follow their dominant direction, taken within 90 degrees of ``near`` (degrees clockwise; 0 when
+    the picture is upright), top to bottom, each left to right. No boxes give no rows.
+    """
+    if len(found) == 0:
+        return Arrangement((), (), (), near)
+    angle = _refined(found, _direction(found, near))
+    seen, rows = _rows(found, angle)
+    order = tuple(int(i) for row in rows for i in row)
+    row_sizes = [len(row) for row in rows]
+    group_sizes = [size for row in rows for size in _groups(seen, row)]
+    return Arrangement(order, _runs(row_sizes), _runs(group_sizes), angle)
+
+
+def _runs(sizes: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Consecutive index runs of the given lengths."""
+    ends = np.cumsum(sizes)
+    return tuple(tuple(range(int(end) - size, int(end))) for end, size in zip(ends, sizes, strict=True))
+
+
+def _is_meld(kinds: Sequence[str]) -> bool:
+    """Tell whether tiles lie as a meld: three alike or in sequence, four alike, or a concealed kong."""
+    if len(kinds) == 4 and kinds[0] == kinds[3] == BACK:
+        return kinds[1] == kinds[2] != BACK
+    if len(set(kinds)) == 1:
+        return len(kinds) in (3, 4)
+    suits = {kind[-1] for kind in kinds}
+    ranks = sorted(kind[:-1] for kind in kinds)
+    return (
+        len(kinds) == 3
+        and len(suits) == 1
+        and suits <= {"m", "p", "s"}
+        and [int(r) - int(ranks[0]) for r in ranks] == [0, 1, 2]
+    )
+
+
+def _split(group: tuple[int, ...], kinds: Sequence[str]) -> list[tuple[int, ...]] | None:
+    """Split a run of touching melds into melds; a run of three or four is a meld whatever it shows."""
+    if len(group) in (3, 4):
+        return [group]
+    for size in (3, 4):
+        head, rest = group[:size], group[size:]
+        if len(head) == size and rest and _is_meld([kinds[i] for i in head]):
+            tail = _split(rest, kinds)
+            if tail is not None:
+                return [head, *tail]
+    return None
+
+
+def _upper_melds(groups: list[tuple[int, ...]], kinds: Sequence[str]) -> list[tuple[int, ...]] | None:
+    """Melds of the upper rows, or None when these rows do not hold melds."""
+    melds: list[tuple[int, ...]] = []
+    for group in groups:
+        parts = _split(group, kinds)
+        if parts is None:
+            return None
+        melds += parts
+    return melds
+
+
+def hand_layout(
+    rows: tuple[tuple[int, ...], ...], groups: tuple[tuple[int, ...], ...], kinds: Sequence[str]
+) -> HandLayout:
+    """Name the parts of a hand from its rows and groups (indices of tiles) and the kinds read.
+
+    Upper rows that do not divide into groups of three or four hold no melds: then all tiles are
+    concealed ones laid in several rows. A group laid back, tile, tile, back is a meld anywhere.
+    Without a tile apart the last tile counts as the winning tile.
+    """
+    if not rows:
+        return HandLayout((), (), None)
+    flowers = tuple(i for row in rows for i in row if kinds[i].endswith("f"))
+    plain = [tuple(i for i in group if i not in flowers) for group in groups]
+    last = set(rows[-1])
+    upper = [group for group in plain if group and group[0] not in last]
+    melds = _upper_melds(upper, kinds)
+    loose = [group for group in plain if group and (melds is None or group[0] in last)]
+    kongs = [group for group in loose if len(group) == 4 and kinds[group[0]] == BACK == kinds[group[3]]]
+    loose = [group for group in loose if group not in kongs]
+    tiles = [i for group in loose for i in group]
+    return HandLayout((*(melds or ()), *kongs), tuple(tiles[:-1]), tiles[-1] if tiles else None, flowers)

@@ -1,0 +1,155 @@
+"""From class scores to a reading: probabilities, alternatives and doubts. Pure numpy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vision.arrange import Arrangement
+from vision.errors import ShapeError
+from vision.readings import (
+    CUT_AT_BORDER,
+    DOUBT_CODES,
+    FIFTH_COPY,
+    LOW_SCORE,
+    NO_TILES,
+    NOT_IN_SET,
+    UNSURE_BOX,
+    WRONG_COUNT,
+    Box,
+    Detections,
+    Floats,
+    TileReading,
+)
+
+__all__ = ["BACK", "Opinion", "Thresholds", "opinions", "softmax", "tile_readings", "why_not"]
+
+BACK = "back"
+ALTERNATIVES = 3
+COPIES = 4
+"""Copies of a kind in a tile set; of a flower there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """When a tile is doubtful.
+
+    ``doubt``: probability of its kind below which it is; ``outside``: probability of kinds that the
+    set in play lacks above which it is; ``box``: detector score below which it is; ``border``: pixels
+    from the edge of the picture within which a tile may be cut.
+    """
+
+    doubt: float = 0.7
+    outside: float = 0.3
+    box: float = 0.35
+    border: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What one crop shows: the most probable kinds, best first, and the share of kinds outside the set."""
+
+    alternatives: tuple[tuple[str, float], ...]
+    outside: float
+
+    @property
+    def kind(self) -> str:
+        """The most probable kind."""
+        return self.alternatives[0][0]
+
+    @property
+    def score(self) -> float:
+        """Its probability."""
+        return self.alternatives[0][1]
+
+
+def softmax(logits: Floats, temperature: float = 1.0) -> Floats:
+    """Probabilities ``(N, K)`` from logits ``(N, K)``; rows sum to 1."""
+    if logits.ndim != 2:
+        raise ShapeError("logits", "(N, K)", logits.shape)
+    scaled = logits / temperature
+    powers = np.exp(scaled - scaled.max(axis=1, keepdims=True, initial=-np.inf))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True), np.float32)
+
+
+def opinions(
+    probabilities: Floats, labels: Sequence[str], kinds: frozenset[str] | None = None
+) -> list[Opinion]:
+    """Read probabilities ``(N, K)`` of ``labels`` as tile kinds.
+
+    The last label means "no tile": its probability counts against every kind. With ``kinds`` only
+    these (and ``back``) are answered and the probability of the others is shared out among them.
+    """
+    if probabilities.ndim != 2 or probabilities.shape[1] != len(labels):
+        raise ShapeError("probabilities", f"(N, {len(labels)})", probabilities.shape)
+    tiles = probabilities[:, :-1]
+    allowed = np.asarray([kinds is None or name in kinds or name == BACK for name in labels[:-1]])
+    outside = tiles[:, ~allowed].sum(axis=1)
+    inside = tiles * allowed / np.maximum(1 - outside, 1e-6)[:, None]
+    best = np.argsort(-inside, axis=1, kind="stable")[:, :ALTERNATIVES]
+    return [
+        Opinion(tuple((labels[k], round(float(row[k]), 6)) for k in top), float(out))
+        for row, top, out in zip(inside, best, outside, strict=True)
+    ]
+
+
+def _surplus(kinds: Sequence[str], scores: Sequence[float]) -> set[int]:
+    """Indices of the least certain tiles of every kind that occurs more often than a set allows."""
+    surplus: set[int] = set()
+    for kind, count in Counter(kinds).items():
+        limit = 1 if kind.endswith("f") else COPIES
+        if kind != BACK and count > limit:
+            mine = sorted((i for i, k in enumerate(kinds) if k == kind), key=lambda i: scores[i])
+            surplus.update(mine[: count - limit])
+    return surplus
+
+
+def _touches(box: Box, area: Box, border: float) -> bool:
+    """Tell whether a box reaches the edge of the area that was searched."""
+    return (
+        box[0] <= area[0] + border
+        or box[1] <= area[1] + border
+        or box[2] >= area[2] - border
+        or box[3] >= area[3] - border
+    )
+
+
+def tile_readings(
+    found: Detections, seen: Sequence[Opinion], lie: Arrangement, area: Box, limits: Thresholds
+) -> tuple[TileReading, ...]:
+    """Put boxes ``(N, 4)``, opinions and arrangement together, in reading order.
+
+    ``area`` is the part of the picture that was searched, in the pixels of the boxes.
+    """
+    group_of = {i: g for g, members in enumerate(lie.groups) for i in members}
+    ordered = [seen[i] for i in lie.order]
+    surplus = _surplus([o.kind for o in ordered], [o.score for o in ordered])
+    tiles: list[TileReading] = []
+    for position, (index, opinion) in enumerate(zip(lie.order, ordered, strict=True)):
+        x0, y0, x1, y1 = (round(float(v), 2) for v in found.boxes[index])
+        box = (x0, y0, x1, y1)
+        flags = {
+            LOW_SCORE: opinion.score < limits.doubt,
+            FIFTH_COPY: position in surplus,
+            NOT_IN_SET: opinion.outside > limits.outside,
+            CUT_AT_BORDER: _touches(box, area, limits.border),
+            UNSURE_BOX: float(found.scores[index]) < limits.box,
+        }
+        doubts = tuple(code for code in DOUBT_CODES if flags.get(code))
+        tiles.append(
+            TileReading(opinion.kind, opinion.score, box, opinion.alternatives, group_of[position], doubts)
+        )
+    return tuple(tiles)
+
+
+def why_not(tiles: Sequence[TileReading], expect: int | None) -> tuple[str, ...]:
+    """Codes that keep a reading from being accepted, in fixed order; empty when nothing is in doubt."""
+    codes = {code for tile in tiles for code in tile.doubts}
+    if not tiles:
+        codes.add(NO_TILES)
+    if expect is not None and len(tiles) != expect:
+        codes.add(WRONG_COUNT)
+    return tuple(code for code in DOUBT_CODES if code in codes)

@@ -1,0 +1,172 @@
+"""The vocabulary of seeing: immutable values, numpy only, below everything else of the room.
+
+Pixels: origin top left, x right, y down, floats; a box is ``(x0, y0, x1, y1)``.
+Images: uint8 ``(H, W, 3)``, BGR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.errors import ShapeError, VisionError
+
+__all__ = [
+    "CUT_AT_BORDER",
+    "DOUBT_CODES",
+    "FIFTH_COPY",
+    "LOW_SCORE",
+    "NOT_IN_SET",
+    "NO_TILES",
+    "UNSURE_BOX",
+    "WRONG_COUNT",
+    "Box",
+    "Detections",
+    "Floats",
+    "Image",
+    "Ints",
+    "Reading",
+    "TileReading",
+    "VisionError",
+    "check_image",
+]
+
+Box = tuple[float, float, float, float]
+Floats = NDArray[np.float32]
+Ints = NDArray[np.intp]
+Image = NDArray[np.uint8]
+
+LOW_SCORE: Final = "low_score"
+"""The best kind has a probability below the doubt threshold."""
+FIFTH_COPY: Final = "fifth_copy"
+"""More copies of the kind than a tile set holds."""
+NOT_IN_SET: Final = "not_in_set"
+"""The network sees a kind that the tile set in play does not have."""
+CUT_AT_BORDER: Final = "cut_at_border"
+"""The tile touches the border of the picture or region."""
+UNSURE_BOX: Final = "unsure_box"
+"""It is not certain that there is a tile here."""
+WRONG_COUNT: Final = "wrong_count"
+"""The number of tiles is not the expected one (a doubt of the whole reading)."""
+NO_TILES: Final = "no_tiles"
+"""Nothing was found (a doubt of the whole reading)."""
+
+DOUBT_CODES: Final = (
+    NO_TILES,
+    WRONG_COUNT,
+    LOW_SCORE,
+    FIFTH_COPY,
+    NOT_IN_SET,
+    CUT_AT_BORDER,
+    UNSURE_BOX,
+)
+"""All codes, in the order in which ``Reading.why`` lists them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Detections:
+    """Boxes found in one picture, column-wise.
+
+    ``boxes``: float32 ``(N, 4)``, ``x0, y0, x1, y1`` in pixels of the picture searched.
+    ``scores``: float32 ``(N,)``, 0..1, how sure the detector is; not a calibrated probability.
+    Raises ShapeError when the shapes do not fit. ``N`` may be 0.
+    """
+
+    boxes: Floats
+    scores: Floats
+
+    def __post_init__(self) -> None:
+        if self.boxes.ndim != 2 or self.boxes.shape[1] != 4:
+            raise ShapeError("boxes", "(N, 4)", self.boxes.shape)
+        if self.scores.shape != (len(self.boxes),):
+            raise ShapeError("scores", f"({len(self.boxes)},)", self.scores.shape)
+
+    @classmethod
+    def of(cls, boxes: Sequence[Box], scores: Sequence[float] | None = None) -> Detections:
+        """Build from plain sequences; without scores every score is 1."""
+        column = np.asarray(boxes, np.float32).reshape(-1, 4)
+        return cls(
+            column, np.ones(len(column), np.float32) if scores is None else np.asarray(scores, np.float32)
+        )
+
+    @classmethod
+    def empty(cls) -> Detections:
+        """No boxes at all."""
+        return cls.of([])
+
+    def __len__(self) -> int:
+        return len(self.boxes)
+
+    def take(self, index: Ints | NDArray[np.bool_]) -> Detections:
+        """Return the rows selected by an index array or mask ``(N,)``, in that order."""
+        return Detections(self.boxes[index], self.scores[index])
+
+    def scaled(self, factor: float) -> Detections:
+        """Return the same boxes in a picture resized by ``factor``."""
+        return Detections((self.boxes * np.float32(factor)).astype(np.float32), self.scores)
+
+    def shifted(self, dx: float, dy: float) -> Detections:
+        """Return the boxes moved by ``(dx, dy)`` pixels."""
+        return Detections(self.boxes + np.asarray([dx, dy, dx, dy], np.float32), self.scores)
+
+    @property
+    def centres(self) -> Floats:
+        """Centres ``(N, 2)`` as ``x, y``."""
+        return np.asarray((self.boxes[:, :2] + self.boxes[:, 2:]) / 2, np.float32)
+
+    @property
+    def sizes(self) -> Floats:
+        """Widths and heights ``(N, 2)``, never negative."""
+        return np.asarray(np.maximum(self.boxes[:, 2:] - self.boxes[:, :2], np.float32(0)), np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class TileReading:
+    """One tile as seen.
+
+    ``kind`` is a tile id (``1m`` … ``8f``, ``back``); ``score`` the calibrated probability that it
+    is right; ``box`` lies in the upright picture; ``alternatives`` are the three most probable kinds
+    with their probabilities, best first (``kind`` itself leads); ``group`` is the index into
+    ``Reading.groups``; ``doubts`` are the codes of this module that make a person look again.
+    """
+
+    kind: str
+    score: float
+    box: Box
+    alternatives: tuple[tuple[str, float], ...]
+    group: int
+    doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """All tiles of one picture or zone, in reading order.
+
+    ``rows`` and ``groups`` hold indices into ``tiles``: rows top to bottom, groups are the runs of
+    touching tiles inside a row. ``accept`` is true when nothing is in doubt; ``why`` lists the codes
+    when not. ``ms`` is the time taken without loading the model; ``size`` is ``(width, height)`` of
+    the picture whose pixels the boxes use.
+    """
+
+    tiles: tuple[TileReading, ...]
+    rows: tuple[tuple[int, ...], ...]
+    groups: tuple[tuple[int, ...], ...]
+    accept: bool
+    why: tuple[str, ...]
+    ms: float
+    size: tuple[int, int]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds in reading order."""
+        return tuple(tile.kind for tile in self.tiles)
+
+
+def check_image(image: NDArray[np.generic], name: str = "image") -> None:
+    """Raise ShapeError unless ``image`` is a non-empty uint8 ``(H, W, 3)`` picture."""
+    if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8 or image.size == 0:
+        raise ShapeError(name, "(H, W, 3) uint8", image.shape)
