@@ -1,0 +1,97 @@
+"""The two ZeroMQ sockets of the link with all their options, set before they connect or bind."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+import zmq
+
+from station.errors import LinkError
+from station.link import zap
+from station.link.keys import KeyPair
+
+__all__ = ["LinkSettings", "Socket", "central_socket", "new_context", "table_socket"]
+
+Socket: TypeAlias = "zmq.Socket[bytes]"
+
+_MAX_MESSAGE = 256 * 1024
+_HEARTBEAT_MS = 2000
+_HEARTBEAT_TIMEOUT_MS = 6000
+
+
+class LinkSettings(msgspec.Struct, frozen=True):
+    """How a table reaches the central station.
+
+    Args:
+        table_id: the name under which this table's key is enrolled there.
+        endpoint: for example ``tcp://192.168.1.2:7700``.
+        server_key: public key of the central station (Z85).
+        keys: this table's own keys.
+    """
+
+    table_id: str
+    endpoint: str
+    server_key: str
+    keys: KeyPair
+
+
+def new_context() -> zmq.Context[Socket]:
+    """Give a context for one thread, with room for a hall of tables."""
+    context: zmq.Context[Socket] = zmq.Context()
+    context.set(zmq.MAX_SOCKETS, 4096)
+    return context
+
+
+def table_socket(context: zmq.Context[Socket], settings: LinkSettings) -> Socket:
+    """Give a DEALER with the table's keys, not yet connected.
+
+    It has no routing id of its own: the ROUTER then draws one for each connection, and nobody can take over
+    that of somebody else. IMMEDIATE makes a send fail at once while there is no connection, not queue.
+    """
+    socket = context.socket(zmq.DEALER)
+    _common(socket)
+    socket.set(zmq.IMMEDIATE, 1)
+    socket.set(zmq.RECONNECT_IVL, 200)
+    socket.set(zmq.RECONNECT_IVL_MAX, 5000)
+    socket.set(zmq.CONNECT_TIMEOUT, 3000)
+    socket.set(zmq.CURVE_SERVERKEY, settings.server_key.encode())
+    socket.set(zmq.CURVE_PUBLICKEY, settings.keys.public.encode())
+    socket.set(zmq.CURVE_SECRETKEY, settings.keys.secret.encode())
+    return socket
+
+
+def central_socket(context: zmq.Context[Socket], keys: KeyPair, endpoint: str) -> Socket:
+    """Give a bound ROUTER that asks the ZAP handler of `context` about every key.
+
+    Raises:
+        LinkError: the endpoint cannot be bound.
+    """
+    socket = context.socket(zmq.ROUTER)
+    _common(socket)
+    socket.set(zmq.ROUTER_MANDATORY, 1)
+    socket.set(zmq.BACKLOG, 512)
+    socket.set(zmq.ZAP_DOMAIN, zap.DOMAIN)
+    socket.set(zmq.CURVE_SERVER, 1)
+    socket.set(zmq.CURVE_SECRETKEY, keys.secret.encode())
+    try:
+        socket.bind(endpoint)
+    except zmq.ZMQError as error:
+        socket.close(linger=0)
+        raise LinkError(
+            f"The link endpoint {endpoint} cannot be used: {error.strerror}.",
+            fix="Use a free port, for example tcp://127.0.0.1:0.",
+        ) from None
+    return socket
+
+
+def _common(socket: Socket) -> None:
+    socket.set(zmq.LINGER, 0)
+    socket.set(zmq.SNDHWM, 1000)
+    socket.set(zmq.RCVHWM, 1000)
+    socket.set(zmq.MAXMSGSIZE, _MAX_MESSAGE)
+    socket.set(zmq.HANDSHAKE_IVL, 10_000)
+    socket.set(zmq.HEARTBEAT_IVL, _HEARTBEAT_MS)
+    socket.set(zmq.HEARTBEAT_TIMEOUT, _HEARTBEAT_TIMEOUT_MS)
+    socket.set(zmq.HEARTBEAT_TTL, _HEARTBEAT_TIMEOUT_MS)
+    socket.set(zmq.TCP_KEEPALIVE, 1)
