@@ -1,0 +1,102 @@
+"""Framing: inverse, resynchronisation after garbage, bounded memory; the `cobs` package is the oracle."""
+
+import pytest
+from cobs import cobs
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firmware_bridge.codec import (
+    MAX_ENCODED,
+    MAX_PAYLOAD,
+    Frame,
+    FrameDecoder,
+    crc16,
+    encode,
+    stuff,
+    unstuff,
+)
+from firmware_bridge.errors import UsageError
+
+FRAMES = st.builds(
+    Frame,
+    kind=st.integers(0, 255),
+    seq=st.integers(0, 255),
+    session=st.integers(0, 0xFFFF),
+    payload=st.binary(max_size=MAX_PAYLOAD),
+)
+
+
+def test_crc_has_the_published_check_value():
+    assert crc16(b"123456789") == 0x29B1
+
+
+@given(st.binary(max_size=600))
+def test_stuffing_equals_the_reference(data):
+    assert stuff(data) == cobs.encode(data)
+    assert unstuff(stuff(data)) == data
+    assert 0 not in stuff(data)
+
+
+@pytest.mark.parametrize("length", [253, 254, 255, 508, 509])
+def test_stuffing_of_long_blocks_equals_the_reference(length):
+    for data in (b"x" * length, b"x" * length + b"\x00", b"\x00" + b"x" * length):
+        assert stuff(data) == cobs.encode(data)
+        assert unstuff(stuff(data)) == data
+
+
+@given(st.binary(max_size=80))
+def test_unstuffing_accepts_what_the_reference_accepts(data):
+    try:
+        expected = cobs.decode(data)
+    except cobs.DecodeError:
+        expected = None
+    assert unstuff(data) == expected
+
+
+@given(FRAMES, st.integers(1, 130))
+def test_a_frame_survives_any_cutting(frame, size):
+    wire = encode(frame)
+    decoder = FrameDecoder()
+    got = [f for at in range(0, len(wire), size) for f in decoder.feed(wire[at : at + size])]
+    assert got == [frame]
+    assert decoder.errors.total == 0
+
+
+@given(st.binary(max_size=400), FRAMES, st.binary(max_size=400), FRAMES)
+def test_frames_are_found_in_any_garbage(before, first, between, second):
+    wire = before + encode(first) + between + encode(second)
+    got = FrameDecoder().feed(wire)
+    assert first in got
+    assert got[-1] == second
+
+
+@given(FRAMES, st.data())
+def test_a_flipped_bit_never_gives_another_frame(frame, data):
+    wire = bytearray(encode(frame))
+    bit = data.draw(st.integers(0, 8 * len(wire) - 1))
+    wire[bit // 8] ^= 1 << bit % 8
+    assert all(got == frame for got in FrameDecoder().feed(bytes(wire)))
+
+
+def test_memory_stays_bounded_without_a_border():
+    decoder = FrameDecoder()
+    for _ in range(1000):
+        assert decoder.feed(b"\x55" * 100) == []
+        assert len(decoder._buffer) <= MAX_ENCODED
+    frame = Frame(1, 2, 3, b"x")
+    assert decoder.feed(encode(frame)) == [frame]
+    assert decoder.errors.overflow == 1
+
+
+def test_each_kind_of_bad_piece_is_counted():
+    decoder = FrameDecoder()
+    good = bytearray(encode(Frame(1, 2, 3, b"abc")))
+    good[-2] ^= 0x10
+    decoder.feed(b"\x05\x01\x00" + b"\x02\x01\x00" + bytes(good))
+    assert (decoder.errors.stuffing, decoder.errors.length, decoder.errors.checksum) == (1, 1, 1)
+
+
+def test_too_long_a_payload_is_our_bug():
+    assert len(encode(Frame(1, 1, 1, b"\xff" * MAX_PAYLOAD))) <= MAX_ENCODED + 2
+    with pytest.raises(UsageError, match="at most"):
+        encode(Frame(1, 1, 1, b"x" * (MAX_PAYLOAD + 1)))
