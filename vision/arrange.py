@@ -251,23 +251,26 @@ def _is_meld(kinds: Sequence[str]) -> bool:
 
 
 def _split(group: tuple[int, ...], kinds: Sequence[str]) -> list[tuple[int, ...]] | None:
-    """Split a run of touching melds into melds; a run of three or four is a meld whatever it shows."""
-    if len(group) in (3, 4):
-        return [group]
+    """Split a run of touching melds into melds; None when it does not divide into melds."""
+    if not group:
+        return []
     for size in (3, 4):
-        head, rest = group[:size], group[size:]
-        if len(head) == size and rest and _is_meld([kinds[i] for i in head]):
-            tail = _split(rest, kinds)
+        head = group[:size]
+        if len(head) == size and _is_meld([kinds[i] for i in head]):
+            tail = _split(group[size:], kinds)
             if tail is not None:
                 return [head, *tail]
     return None
 
 
 def _upper_melds(groups: list[tuple[int, ...]], kinds: Sequence[str]) -> list[tuple[int, ...]] | None:
-    """Melds of the upper rows, or None when these rows do not hold melds."""
+    """Melds of the upper rows, or None when these rows do not hold melds.
+
+    A run of three or four is a meld whatever it shows: a misread tile does not undo it.
+    """
     melds: list[tuple[int, ...]] = []
     for group in groups:
-        parts = _split(group, kinds)
+        parts = [group] if len(group) in (3, 4) else _split(group, kinds)
         if parts is None:
             return None
         melds += parts

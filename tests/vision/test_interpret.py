@@ -1,0 +1,121 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from vision.arrange import arrange
+from vision.errors import ShapeError
+from vision.interpret import Opinion, Thresholds, opinions, softmax, tile_readings, why_not
+from vision.model_card import LABELS
+from vision.readings import Detections, TileReading
+
+AREA = (0.0, 0.0, 1000.0, 1000.0)
+
+
+def shares(**weights: float) -> np.ndarray:
+    row = np.zeros((1, len(LABELS)), np.float32)
+    for kind, weight in weights.items():
+        row[0, LABELS.index(kind.lstrip("_"))] = weight
+    return row
+
+
+def read(kinds: list[str], scores: list[float] | None = None, heat: float = 0.9) -> tuple[TileReading, ...]:
+    found = Detections.of(
+        [(100 + 30 * k, 100, 130 + 30 * k, 140) for k in range(len(kinds))], [heat] * len(kinds)
+    )
+    scores = scores or [0.99] * len(kinds)
+    seen = [Opinion(((kind, score),), 0.0) for kind, score in zip(kinds, scores, strict=True)]
+    return tile_readings(found, seen, arrange(found), AREA, Thresholds())
+
+
+@given(arrays(np.float32, (3, 44), elements=st.floats(-50, 50, width=32)), st.floats(0.1, 5))
+@settings(max_examples=40, deadline=None)
+def test_probabilities_sum_to_one_and_keep_the_order(logits: np.ndarray, temperature: float) -> None:
+    p = softmax(logits, temperature)
+    assert p.sum(axis=1) == pytest.approx(np.ones(3), abs=1e-4)
+    assert (p.argmax(axis=1) == logits.argmax(axis=1)).all() or p.max() == pytest.approx(
+        p[np.arange(3), logits.argmax(axis=1)].max()
+    )
+
+
+def test_logits_of_another_shape_are_refused() -> None:
+    with pytest.raises(ShapeError):
+        softmax(np.zeros(3, np.float32))
+
+
+def test_the_three_best_kinds_are_the_alternatives() -> None:
+    (opinion,) = opinions(shares(_1m=0.6, _2m=0.25, _3m=0.1, _4m=0.05), LABELS)
+    assert [kind for kind, _ in opinion.alternatives] == ["1m", "2m", "3m"]
+    assert opinion.score == pytest.approx(0.6)
+
+
+def test_no_tile_here_counts_against_every_kind() -> None:
+    (opinion,) = opinions(shares(_1m=0.3, other=0.7), LABELS)
+    assert opinion.score == pytest.approx(0.3)
+
+
+def test_kinds_outside_the_set_are_not_answered_but_reported() -> None:
+    (opinion,) = opinions(shares(_1f=0.6, _1m=0.4), LABELS, frozenset({"1m", "2m"}))
+    assert opinion.kind == "1m"
+    assert opinion.score == pytest.approx(1.0)
+    assert opinion.outside == pytest.approx(0.6)
+
+
+def test_a_tile_face_down_is_in_every_set() -> None:
+    (opinion,) = opinions(shares(back=0.9, _1m=0.1), LABELS, frozenset({"1m"}))
+    assert opinion.kind == "back"
+
+
+def test_scores_of_another_width_are_refused() -> None:
+    with pytest.raises(ShapeError):
+        opinions(np.zeros((1, 3), np.float32), LABELS)
+
+
+def test_a_sure_reading_has_no_doubts() -> None:
+    assert why_not(read(["1m", "2m", "3m"]), 3) == ()
+
+
+def test_a_low_probability_is_a_doubt() -> None:
+    tiles = read(["1m", "2m"], [0.99, 0.6])
+    assert [tile.doubts for tile in tiles] == [(), ("low_score",)]
+    assert why_not(tiles, None) == ("low_score",)
+
+
+def test_the_least_certain_of_five_copies_is_doubted() -> None:
+    tiles = read(["7s"] * 5, [0.99, 0.98, 0.9, 0.99, 0.99])
+    assert [tile.doubts for tile in tiles] == [(), (), ("fifth_copy",), (), ()]
+
+
+def test_a_flower_exists_once() -> None:
+    assert why_not(read(["1f", "1f"]), 2) == ("fifth_copy",)
+
+
+def test_any_number_of_tiles_may_lie_face_down() -> None:
+    assert why_not(read(["back"] * 6), 6) == ()
+
+
+def test_a_tile_at_the_border_may_be_cut() -> None:
+    found = Detections.of([(0, 100, 30, 140)])
+    tiles = tile_readings(found, [Opinion((("1m", 0.99),), 0.0)], arrange(found), AREA, Thresholds())
+    assert tiles[0].doubts == ("cut_at_border",)
+
+
+def test_a_tile_that_is_mostly_outside_the_set_is_doubted() -> None:
+    found = Detections.of([(100, 100, 130, 140)])
+    tiles = tile_readings(found, [Opinion((("1m", 0.99),), 0.5)], arrange(found), AREA, Thresholds())
+    assert tiles[0].doubts == ("not_in_set",)
+
+
+def test_a_weak_box_is_doubted() -> None:
+    assert read(["1m"], heat=0.2)[0].doubts == ("unsure_box",)
+
+
+@pytest.mark.parametrize(
+    ("tiles", "expect", "why"),
+    [([], None, ("no_tiles",)), ([], 14, ("no_tiles", "wrong_count")), (["1m"], 2, ("wrong_count",))],
+)
+def test_a_wrong_number_is_the_first_alarm(
+    tiles: list[str], expect: int | None, why: tuple[str, ...]
+) -> None:
+    assert why_not(read(tiles), expect) == why

@@ -1,0 +1,53 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+from vision import errors
+from vision.errors import ShapeError, VisionError
+from vision.readings import Detections, check_image
+
+
+def test_every_error_hangs_from_one_base_and_has_its_own_code() -> None:
+    classes = [getattr(errors, name) for name in errors.__all__]
+    assert all(issubclass(cls, VisionError) for cls in classes)
+    assert len({cls.code for cls in classes}) == len(classes)
+
+
+def test_exported_errors_are_sorted() -> None:
+    assert errors.__all__ == sorted(errors.__all__)
+
+
+def test_detections_refuse_a_wrong_box_shape_and_name_both_shapes() -> None:
+    with pytest.raises(ShapeError, match=r"boxes must have shape \(N, 4\), not \(2, 3\)") as caught:
+        Detections(np.zeros((2, 3), np.float32), np.zeros(2, np.float32))
+    assert caught.value.actual == (2, 3)
+
+
+def test_detections_refuse_as_many_scores_as_there_are_not_boxes() -> None:
+    with pytest.raises(ShapeError, match="scores"):
+        Detections(np.zeros((2, 4), np.float32), np.zeros(3, np.float32))
+
+
+def test_detections_are_frozen() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Detections.empty().scores = np.zeros(0, np.float32)  # type: ignore[misc]
+
+
+def test_detections_move_and_scale_and_select() -> None:
+    found = Detections.of([(0, 0, 2, 4), (2, 2, 6, 6)], [0.5, 0.9])
+    assert found.shifted(1, -1).boxes.tolist() == [[1, -1, 3, 3], [3, 1, 7, 5]]
+    assert found.scaled(0.5).sizes.tolist() == [[1, 2], [2, 2]]
+    assert found.take(np.asarray([1])).centres.tolist() == [[4, 4]]
+    assert len(Detections.empty()) == 0
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (4, 4, 4), (0, 4, 3)])
+def test_pictures_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ShapeError, match="picture must have shape"):
+        check_image(np.zeros(shape, np.uint8), "picture")
+
+
+def test_pictures_of_floats_are_refused() -> None:
+    with pytest.raises(ShapeError):
+        check_image(np.zeros((4, 4, 3), np.float32))

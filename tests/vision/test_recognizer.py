@@ -1,0 +1,156 @@
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from vision.errors import ModelError, RegionError, ShapeError
+from vision.readings import Floats, Image
+from vision.recognizer import Recognizer, clip_region
+
+HAND = ["1m", "2m", "3m", "7s", "7s", "5z", "5z"]
+
+
+def test_a_row_is_read_left_to_right(paint: Callable) -> None:
+    picture = paint()
+    picture.row(HAND, 100, 100)
+    reading = picture.recognizer().read(picture.image, expect=7)
+    assert reading.kinds == tuple(HAND)
+    assert reading.rows == (tuple(range(7)),)
+    assert reading.accept
+    assert reading.why == ()
+    assert reading.size == (640, 320)
+    assert reading.ms > 0
+
+
+def test_boxes_are_pixels_of_the_frame(paint: Callable) -> None:
+    picture = paint((1280, 640))
+    picture.row(HAND, 300, 200, 60, 80)
+    reading = picture.recognizer().read(picture.image)
+    assert reading.tiles[0].box == pytest.approx((300, 200, 360, 280), abs=1)
+
+
+def test_boxes_of_a_region_are_pixels_of_the_whole_frame(paint: Callable) -> None:
+    picture = paint()
+    picture.row(HAND, 200, 100)
+    picture.origin, picture.scale = (180.0, 80.0), 2.0
+    reading = picture.recognizer().read(picture.image, region=(180, 80, 460, 180), expect=7)
+    assert reading.kinds == tuple(HAND)
+    assert reading.tiles[0].box == pytest.approx((200, 100, 230, 140), abs=1)
+
+
+def test_a_picture_without_tiles_gives_an_empty_reading(paint: Callable) -> None:
+    picture = paint()
+    reading = picture.recognizer().read(picture.image)
+    assert reading.tiles == ()
+    assert reading.why == ("no_tiles",)
+    assert not reading.accept
+    assert picture.crops_seen == 0
+
+
+def test_what_the_classifier_calls_no_tile_is_dropped(paint: Callable) -> None:
+    picture = paint()
+    end = picture.row(HAND, 100, 100)
+    picture.boxes.append((end, 100, end + 30, 140))
+    picture.heats.append(0.95)
+    reading = picture.recognizer().read(picture.image)
+    assert reading.kinds == tuple(HAND)
+
+
+def test_an_expected_number_tops_up_with_weak_boxes_and_marks_them(paint: Callable) -> None:
+    picture = paint()
+    end = picture.row(HAND, 100, 100)
+    picture.tile("6z", end, 100, heat=0.2)
+    without = picture.recognizer().read(picture.image)
+    assert len(without.tiles) == 7
+    reading = picture.recognizer().read(picture.image, expect=8)
+    assert reading.kinds[-1] == "6z"
+    assert reading.tiles[-1].doubts == ("unsure_box",)
+    assert not reading.accept
+
+
+def test_an_expected_number_leaves_the_weakest_out(paint: Callable) -> None:
+    picture = paint()
+    end = picture.row(HAND, 100, 100)
+    picture.tile("6z", end, 100, heat=0.4)
+    assert picture.recognizer().read(picture.image, expect=7).kinds == tuple(HAND)
+
+
+def test_a_key_beside_the_row_is_too_small_for_a_tile(paint: Callable) -> None:
+    picture = paint()
+    end = picture.row(HAND, 100, 100)
+    picture.tile("6z", end + 4, 110, 14, 14)
+    assert picture.recognizer().read(picture.image).kinds == tuple(HAND)
+
+
+def test_groups_tell_the_winning_tile(paint: Callable) -> None:
+    picture = paint()
+    end = picture.row(HAND[:-1], 100, 100)
+    picture.tile(HAND[-1], end + 24, 100)
+    reading = picture.recognizer().read(picture.image)
+    assert [len(group) for group in reading.groups] == [6, 1]
+    assert reading.tiles[-1].group == 1
+
+
+def test_the_tile_set_restricts_the_answers(paint: Callable) -> None:
+    picture = paint()
+    picture.tile("1f", 100, 100)
+    reading = picture.recognizer().read(picture.image, kinds=frozenset({"1m", "2m"}))
+    assert reading.tiles[0].kind in {"1m", "2m"}
+    assert "not_in_set" in reading.tiles[0].doubts
+
+
+def test_clear_tiles_are_looked_at_from_two_sides_only(paint: Callable) -> None:
+    picture = paint()
+    picture.row(HAND, 100, 100)
+    picture.recognizer().read(picture.image)
+    assert picture.crops_seen == 2 * len(HAND)
+
+
+def test_unclear_tiles_are_looked_at_from_four_sides(paint: Callable) -> None:
+    picture = paint()
+    picture.row(HAND, 100, 100)
+
+    def unsure(crops: Image) -> Floats:
+        return picture.classify(crops) * 0.1
+
+    reading = Recognizer(picture.detect, unsure).read(picture.image)
+    assert picture.crops_seen == 4 * len(HAND)
+    assert reading.why == ("low_score",)
+
+
+def test_reading_changes_neither_the_frame_nor_the_next_reading(paint: Callable) -> None:
+    picture = paint()
+    picture.row(HAND, 100, 100)
+    before = picture.image.copy()
+    first, second = (picture.recognizer().read(picture.image) for _ in range(2))
+    assert np.array_equal(before, picture.image)
+    assert first.tiles == second.tiles
+
+
+@pytest.mark.parametrize("region", [(700, 0, 800, 50), (10, 10, 10, 10), (-50, -50, -1, -1)])
+def test_a_region_outside_the_picture_is_refused(
+    paint: Callable, region: tuple[float, float, float, float]
+) -> None:
+    picture = paint()
+    with pytest.raises(RegionError, match="covers no pixel"):
+        picture.recognizer().read(picture.image, region=region)
+
+
+def test_a_region_across_the_edge_is_cut_to_the_picture() -> None:
+    assert clip_region((-5, 10.5, 700, 90.2), 640, 320) == (0, 10, 640, 91)
+
+
+def test_something_else_than_a_picture_is_refused(paint: Callable) -> None:
+    with pytest.raises(ShapeError):
+        paint().recognizer().read(np.zeros((5, 5), np.uint8))
+
+
+def test_networks_that_answer_in_another_shape_are_refused_at_start() -> None:
+    def detect(image: Image) -> Floats:
+        return np.zeros((4, 8, 8), np.float32)
+
+    def classify(crops: Image) -> Floats:
+        return np.zeros((len(crops), 44), np.float32)
+
+    with pytest.raises(ModelError, match="do not answer"):
+        Recognizer(detect, classify).warm_up()
