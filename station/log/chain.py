@@ -18,6 +18,8 @@ __all__ = [
     "GENESIS",
     "HASH_SIZE",
     "LOG_ID_SIZE",
+    "MAX_BODY",
+    "MAX_KIND",
     "ZERO_HEAD",
     "CentralEntry",
     "Entry",
@@ -32,6 +34,10 @@ __all__ = [
 HASH_SIZE = 32
 LOG_ID_SIZE = 16
 GENESIS = bytes(HASH_SIZE)
+MAX_BODY = 192 * 1024
+"""Greatest size of an event body in bytes: what the link to the central station carries in one message."""
+MAX_KIND = 64
+"""Greatest size of a kind in UTF-8 bytes."""
 
 _ENTRY_MAGIC = b"QZ-entry-1"
 _CENTRAL_MAGIC = b"QZ-central-1"
@@ -125,9 +131,15 @@ def entry_hash(prev: bytes, log_id: bytes, seq: int, kind: str, at_ms: int, body
 
 
 def link(log_id: bytes, head: Head, events: Iterable[tuple[str, bytes]], at_ms: int) -> list[Entry]:
-    """Chain new events, given as (kind, body), to a log that ends at `head`."""
+    """Chain new events, given as (kind, body), to a log that ends at `head`.
+
+    Raises:
+        ValueError: a kind or a body is too large; see `MAX_KIND` and `MAX_BODY`.
+    """
     entries: list[Entry] = []
     for kind, body in events:
+        if len(kind.encode()) > MAX_KIND or len(body) > MAX_BODY:
+            raise ValueError(f"the event {kind[:MAX_KIND]!r} with {len(body)} bytes is too large for the log")
         seq, prev = head.seq + 1, head.hash
         entry = Entry(log_id, seq, kind, at_ms, body, prev, entry_hash(prev, log_id, seq, kind, at_ms, body))
         entries.append(entry)

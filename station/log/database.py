@@ -30,11 +30,19 @@ def plain_errors(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise _translated(error, path) from error
+    except UnicodeError as error:  # damage inside a name of the schema
+        raise _unreadable(path) from error
     except OSError as error:
         raise LogError(
             f"The log {path} cannot be used: {error.strerror or error}.",
             fix="Check the folder, its permissions and the disk.",
         ) from error
+
+
+def _unreadable(path: Path) -> NotALog:
+    return NotALog(
+        f"The file {path} is not a readable log.", fix="Check the path, or restore it from a backup."
+    )
 
 
 def _translated(error: sqlite3.Error, path: Path) -> LogError:
@@ -45,9 +53,7 @@ def _translated(error: sqlite3.Error, path: Path) -> LogError:
             fix="Free some space; recording goes on by itself.",
         )
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-        return NotALog(
-            f"The file {path} is not a readable log.", fix="Check the path, or restore it from a backup."
-        )
+        return _unreadable(path)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return LogInUse(
             f"Another program holds the log {path}.", fix="Close that program, then try once more."

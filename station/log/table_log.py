@@ -97,6 +97,7 @@ class Log:
 
         Raises:
             LogFull: no space left. LogError: the disk refuses. In both cases nothing was stored.
+            ValueError: a kind or a body is too large; nothing was stored.
         """
         entries = chain.link(self._log_id, self._head, events, at_ms)
         if not entries:
