@@ -1,0 +1,538 @@
+# mypy: disable-error-code="import-not-found"
+"""Draws tile faces in many styles: circles, bamboo, birds, flowers by code, characters from CJK fonts.
+
+A face is uint8 (128, 96, 3) BGR. Drawing happens on a 60 x 80 grid (the sprite's viewBox).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image as PilImage
+from PIL import ImageDraw, ImageFont
+
+from vision.training.dataset import LABELS, Image, read_image
+
+FACE_W, FACE_H = 96, 128
+GRID = (60, 80)
+SCALE = 4.0
+SHIFT = 4
+SPRITE = Path(__file__).with_name("sprite.png")
+
+Colour = tuple[int, int, int]
+Rng = np.random.Generator
+
+FONTS: tuple[tuple[str, int, bool], ...] = (  # file, face in the collection, has traditional forms
+    ("/usr/share/fonts/opentype/noto/NotoSerifCJK-Bold.ttc", 2, True),
+    ("/usr/share/fonts/opentype/noto/NotoSerifCJK-Bold.ttc", 3, True),
+    ("/usr/share/fonts/opentype/noto/NotoSerifCJK-Regular.ttc", 2, True),
+    ("/usr/share/fonts/opentype/noto/NotoSansCJK-Bold.ttc", 2, True),
+    ("/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc", 3, True),
+    ("/usr/share/fonts/truetype/arphic/ukai.ttc", 0, True),
+    ("/usr/share/fonts/truetype/arphic/ukai.ttc", 2, True),
+    ("/usr/share/fonts/truetype/arphic/uming.ttc", 0, True),
+    ("/usr/share/fonts/truetype/wqy/wqy-zenhei.ttc", 0, True),
+    ("/usr/share/fonts/truetype/wqy/wqy-microhei.ttc", 0, True),
+)
+LATIN = "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"
+NUMERALS = "一二三四五六七八九"
+HONOURS = ("東東东", "南南南", "西西西", "北北北", "", "發發发", "中中中")
+FLOWERS = "春夏秋冬梅蘭菊竹"
+INDICES = ("E", "S", "W", "N", "P", "F", "C")
+
+
+@dataclass
+class Style:
+    """One maker's set: colours, font, dot and stick drawing; every value drawn from one generator."""
+
+    rng: Rng
+    font: tuple[str, int, bool] = FONTS[0]
+    bold: int = 0
+    paper: Colour = (240, 250, 252)
+    ink: Colour = (40, 30, 25)
+    red: Colour = (38, 34, 194)
+    green: Colour = (61, 122, 15)
+    blue: Colour = (159, 79, 29)
+    dots: int = 0
+    sticks: int = 0
+    bird: int = 0
+    wheel: int = 0
+    frame: int = 0
+    size: float = 1.0
+    index: int = 0
+    numeral: Colour = (40, 30, 25)
+    simplified: bool = False
+    five: str = "五"
+    petals: int = 5
+    back: Colour = (92, 122, 29)
+    back_pattern: int = 0
+    circle_colours: dict[int, list[Colour]] = field(default_factory=dict)
+
+
+def _near(rng: Rng, colour: Colour, spread: int) -> Colour:
+    b, g, r = (int(np.clip(c + rng.integers(-spread, spread + 1), 0, 255)) for c in colour)
+    return b, g, r
+
+
+def random_style(rng: Rng) -> Style:
+    """Draw a style: real sets vary in hue, stroke, frame, corner index and simplified forms."""
+    style = Style(rng)
+    style.font = FONTS[int(rng.integers(len(FONTS)))]
+    style.bold = int(rng.choice([0, 1, 2, 4]))
+    paper = [(252, 254, 254), (240, 250, 252), (225, 240, 246), (205, 228, 240), (235, 240, 240)]
+    style.paper = _near(rng, paper[int(rng.integers(len(paper)))], 5)
+    style.ink = _near(rng, [(40, 30, 25), (70, 40, 25), (110, 50, 20)][int(rng.integers(3))], 15)
+    style.red = _near(rng, [(38, 34, 194), (30, 30, 160), (60, 60, 225)][int(rng.integers(3))], 18)
+    style.green = _near(
+        rng, [(61, 122, 15), (60, 90, 20), (80, 150, 40), (45, 70, 20)][int(rng.integers(4))], 15
+    )
+    style.blue = _near(
+        rng, [(159, 79, 29), (130, 40, 30), (190, 90, 40), (90, 50, 40)][int(rng.integers(4))], 18
+    )
+    if rng.random() < 0.12:
+        style.green = style.blue = style.ink
+    style.dots, style.sticks = int(rng.integers(6)), int(rng.integers(4))
+    style.bird, style.wheel, style.frame = (int(rng.integers(n)) for n in (3, 4, 6))
+    style.size = float(rng.uniform(0.8, 1.02))
+    style.index = int(rng.integers(1, 5)) if rng.random() < 0.3 else 0
+    style.numeral = (style.ink, style.blue, style.ink, style.red, style.green)[int(rng.integers(5))]
+    style.simplified = bool(rng.random() < 0.2)
+    style.five = str(rng.choice(["五", "伍"]))
+    style.petals = int(rng.integers(4, 9))
+    backs = [(92, 122, 29), (150, 90, 20), (60, 160, 60), (40, 150, 220), (30, 110, 200), (120, 60, 190)]
+    backs += [(180, 140, 60), (60, 60, 60), (110, 170, 210), (40, 40, 150), (230, 160, 90), (80, 200, 120)]
+    style.back = _near(rng, backs[int(rng.integers(len(backs)))], 25)
+    style.back_pattern = int(rng.integers(6))
+    _choose_circle_colours(style)
+    return style
+
+
+def _choose_circle_colours(style: Style) -> None:
+    g, r, b = style.green, style.red, style.blue
+    if style.rng.random() < 0.4:
+        g, b = b, g
+    if style.rng.random() < 0.15:
+        g = b = style.ink
+    mixed = style.rng.random() < 0.6
+    table = {
+        2: [g, b] if mixed else [g, g],
+        3: [b, r, g],
+        4: [b, g, g, b] if mixed else [b] * 4,
+        5: [b, g, r, g, b] if mixed else [b, b, r, b, b],
+        6: [g, g, r, r, r, r],
+        7: [g, g, g, r, r, r, r],
+        8: [b] * 8,
+        9: [g, g, g, r, r, r, b, b, b],
+    }
+    style.circle_colours = table
+
+
+class Pen:
+    """A canvas with drawing calls in grid units (60 x 80), antialiased, shrunk to a face at the end."""
+
+    def __init__(self, paper: Colour, zoom: float = 1.0):
+        self.canvas = np.full((int(GRID[1] * SCALE), int(GRID[0] * SCALE), 3), paper, np.uint8)
+        self.zoom = zoom
+
+    def points(self, points: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Scale grid points about the middle and turn them into fixed-point pixels."""
+        middle = np.array([30.0, 40.0])
+        moved = (np.asarray(points, np.float64) - middle) * self.zoom + middle
+        return np.asarray(np.round(moved * SCALE * (1 << SHIFT)), np.int32)
+
+    def poly(self, points: NDArray[np.float64], colour: Colour) -> None:
+        """Fill a polygon."""
+        cv2.fillPoly(self.canvas, [self.points(points)], colour, cv2.LINE_AA, SHIFT)
+
+    def line(self, points: NDArray[np.float64], colour: Colour, width: float, closed: bool = False) -> None:
+        """Draw a polyline of a given width."""
+        thick = max(1, round(width * self.zoom * SCALE))
+        cv2.polylines(self.canvas, [self.points(points)], closed, colour, thick, cv2.LINE_AA, SHIFT)
+
+    def disc(self, x: float, y: float, r: float, colour: Colour) -> None:
+        """Fill a circle."""
+        (cx, cy), radius = self.points(np.array([x, y])), round(r * self.zoom * SCALE * (1 << SHIFT))
+        cv2.circle(self.canvas, (int(cx), int(cy)), max(1, radius), colour, -1, cv2.LINE_AA, SHIFT)
+
+    def ellipse(self, x: float, y: float, rx: float, ry: float, angle: float, colour: Colour) -> None:
+        """Fill a turned ellipse (angle in degrees)."""
+        t = np.linspace(0, 2 * math.pi, 28, endpoint=False)
+        a = math.radians(angle)
+        u, v = rx * np.cos(t), ry * np.sin(t)
+        self.poly(
+            np.stack([x + u * math.cos(a) - v * math.sin(a), y + u * math.sin(a) + v * math.cos(a)], 1),
+            colour,
+        )
+
+    def stamp(
+        self, mask: Image, x: float, y: float, w: float, h: float, colour: Colour, keep: bool = True
+    ) -> None:
+        """Lay a glyph mask into the box (x, y, w, h), keeping its proportions if asked."""
+        (x0, y0), (x1, y1) = self.points(np.array([[x, y], [x + w, y + h]])) / (1 << SHIFT)
+        bw, bh = x1 - x0, y1 - y0
+        sx, sy = bw / mask.shape[1], bh / mask.shape[0]
+        if keep:
+            sx = sy = min(sx, sy)
+        size = max(1, round(mask.shape[1] * sx)), max(1, round(mask.shape[0] * sy))
+        alpha = cv2.resize(mask, size, interpolation=cv2.INTER_AREA).astype(np.float32)[..., None] / 255
+        px, py = max(0, round(x0 + (bw - size[0]) / 2)), max(0, round(y0 + (bh - size[1]) / 2))
+        spot = self.canvas[py : py + size[1], px : px + size[0]]
+        alpha = alpha[: spot.shape[0], : spot.shape[1]]
+        spot[:] = (spot * (1 - alpha) + np.array(colour, np.float32) * alpha).astype(np.uint8)
+
+    def face(self) -> Image:
+        """Return the finished face."""
+        return np.asarray(cv2.resize(self.canvas, (FACE_W, FACE_H), interpolation=cv2.INTER_AREA), np.uint8)
+
+
+@cache
+def glyph(path: str, index: int, text: str, bold: int) -> Image:
+    """Return the tight coverage mask of a text in a font, about 150 px high."""
+    font = ImageFont.truetype(path, 150, index=index)
+    page = PilImage.new("L", (240 * len(text), 260), 0)
+    ImageDraw.Draw(page).text((40, 30), text, fill=255, font=font, stroke_width=bold)
+    mask = np.asarray(page)
+    rows, cols = np.flatnonzero(mask.max(1)), np.flatnonzero(mask.max(0))
+    return np.ascontiguousarray(mask[rows[0] : rows[-1] + 1, cols[0] : cols[-1] + 1])
+
+
+def _write(pen: Pen, style: Style, text: str, box: tuple[float, float, float, float], colour: Colour) -> None:
+    pen.stamp(glyph(style.font[0], style.font[1], text, style.bold), *box, colour)
+
+
+def _dot(pen: Pen, style: Style, x: float, y: float, r: float, c: Colour) -> None:
+    paper = style.paper
+    kind = style.dots
+    pen.disc(x, y, r, c)
+    if kind == 0:
+        pen.disc(x, y, r * 0.8, paper)
+        pen.disc(x, y, r * 0.62, c)
+        pen.disc(x, y, r * 0.25, paper)
+    elif kind == 1:
+        for f, k in ((0.82, paper), (0.66, c), (0.5, paper), (0.34, c)):
+            pen.disc(x, y, r * f, k)
+    elif kind == 2:
+        for i in range(8):
+            a = i * math.pi / 4
+            pen.disc(x + math.cos(a) * r * 0.52, y + math.sin(a) * r * 0.52, r * 0.15, paper)
+        pen.disc(x, y, r * 0.28, paper)
+        pen.disc(x, y, r * 0.14, c)
+    elif kind == 3:
+        pen.disc(x, y, r * 0.8, paper)
+        for a in (math.pi / 4, -math.pi / 4):
+            dx, dy = math.cos(a) * r * 0.8, math.sin(a) * r * 0.8
+            pen.line(np.array([[x - dx, y - dy], [x + dx, y + dy]]), c, r * 0.3)
+        pen.disc(x, y, r * 0.3, c)
+    elif kind == 4:
+        pen.disc(x, y, r * 0.3, paper)
+    else:
+        pen.disc(x, y, r * 0.85, paper)
+        for i in range(6):
+            a = i * math.pi / 3
+            pen.disc(x + math.cos(a) * r * 0.42, y + math.sin(a) * r * 0.42, r * 0.22, c)
+
+
+def _wheel(pen: Pen, style: Style) -> None:
+    paper, g, r, b = style.paper, style.green, style.red, style.blue
+    radius = float(style.rng.uniform(19, 26))
+    outer = (g, b, style.ink, g)[style.wheel]
+    pen.disc(30, 40, radius, outer)
+    if style.wheel == 1:
+        pen.disc(30, 40, radius * 0.55, paper)
+        pen.disc(30, 40, radius * 0.35, (40, 170, 220) if style.rng.random() < 0.5 else r)
+        return
+    pen.disc(30, 40, radius * 0.86, paper)
+    n = int(style.rng.integers(8, 17))
+    for i in range(n):
+        a = 2 * math.pi * i / n
+        at = 30 + math.cos(a) * radius * 0.66, 40 + math.sin(a) * radius * 0.66
+        if style.wheel == 3:
+            pen.ellipse(*at, radius * 0.2, radius * 0.09, math.degrees(a), (r, g)[i % 2])
+        else:
+            pen.disc(*at, radius * 0.15, (r, g)[i % 2] if style.wheel == 0 else outer)
+    pen.disc(30, 40, radius * 0.45, r if style.wheel == 2 else b)
+    pen.disc(30, 40, radius * 0.35, paper)
+    pen.disc(30, 40, radius * 0.2, r)
+
+
+def _circles(n: int) -> list[tuple[float, float, float]]:
+    seven = [(13, 12, 8), (30, 20, 8), (47, 28, 8), *((x, y, 9) for y in (48, 68) for x in (19, 41))]
+    layouts: dict[int, list[tuple[float, float, float]]] = {
+        2: [(30, 21, 14), (30, 59, 14)],
+        3: [(15, 17, 11), (30, 40, 11), (45, 63, 11)],
+        4: [(x, y, 12) for y in (21, 59) for x in (17, 43)],
+        5: [(15, 17, 11), (45, 17, 11), (30, 40, 11), (15, 63, 11), (45, 63, 11)],
+        6: [(x, y, 10) for y in (14, 42, 65) for x in (18, 42)],
+        7: [(float(x), float(y), float(r)) for x, y, r in seven],
+        8: [(x, y, 8.8) for y in (12, 31, 50, 69) for x in (19, 41)],
+        9: [(x, y, 8.4) for y in (14, 40, 66) for x in (12, 30, 48)],
+    }
+    return layouts[n]
+
+
+def _draw_circles(pen: Pen, style: Style, n: int) -> None:
+    if n == 1:
+        _wheel(pen, style)
+        return
+    for (x, y, r), colour in zip(_circles(n), style.circle_colours[n], strict=True):
+        _dot(pen, style, x, y, r, colour)
+
+
+def _xy(point: NDArray[np.float64]) -> tuple[float, float]:
+    return float(point[0]), float(point[1])
+
+
+def _stick(
+    pen: Pen, style: Style, x: float, y: float, h: float, c: Colour, angle: float = 0, w: float = 8.0
+) -> None:
+    a = math.radians(angle)
+    along, across = np.array([-math.sin(a), math.cos(a)]), np.array([math.cos(a), math.sin(a)])
+    mid = np.array([x, y])
+    ends = np.array([mid - along * (h / 2 - w * 0.3), mid + along * (h / 2 - w * 0.3)])
+    paper = style.paper
+    if style.sticks == 0:
+        for k in (-0.25, 0.25):
+            pen.ellipse(*_xy(mid + along * h * k), w * 0.5, h * 0.25, angle, c)
+            pen.line(np.array([mid + along * h * (k - 0.14), mid + along * h * (k + 0.14)]), paper, w * 0.16)
+        for k in (-0.47, 0, 0.47):
+            pen.line(
+                np.array([mid + along * h * k - across * w * 0.5, mid + along * h * k + across * w * 0.5]),
+                c,
+                w * 0.28,
+            )
+    elif style.sticks == 1:
+        pen.line(ends, c, w * 0.8)
+        pen.line(ends * 0.7 + mid * 0.3, paper, w * 0.14)
+        pen.line(np.array([mid - across * w * 0.4, mid + across * w * 0.4]), paper, w * 0.18)
+    elif style.sticks == 2:
+        pen.line(ends, c, w * 0.45)
+        for k in (-0.36, 0, 0.36):
+            pen.disc(*_xy(mid + along * h * k), w * 0.52, c)
+            pen.disc(*_xy(mid + along * h * k), w * 0.16, paper)
+    else:
+        pen.line(ends, c, w * 0.6)
+        for k in (-0.42, -0.14, 0.14, 0.42):
+            pen.line(
+                np.array([mid + along * h * k - across * w * 0.5, mid + along * h * k + across * w * 0.5]),
+                c,
+                w * 0.22,
+            )
+
+
+def _bird(pen: Pen, style: Style) -> None:
+    rng = style.rng
+    g, r, b, ink = style.green, style.red, style.blue, style.ink
+    lean = float(rng.uniform(-12, 12))
+    plumes = int(rng.integers(3, 7))
+    for i in range(plumes):
+        x, y = 24 - i * 2.6 + lean * 0.2, 58 + i * (12 / plumes)
+        pen.ellipse(x, y, 15 - i, 3.2, 115 + i * 11, (g, b, r)[i % 3])
+        if style.bird != 1:
+            pen.disc(x - 5, y + 9 - i, 2.4, (r, g, b)[i % 3])
+    pen.ellipse(33, 40, 15, 9.5, 110 + lean, (g, b, g)[style.bird])
+    pen.ellipse(31, 44, 10, 4.5, 115 + lean, (b, r, style.paper)[style.bird])
+    pen.line(np.array([[36, 33], [39, 24], [38, 18]]), (g, g, b)[style.bird], 6.5)
+    pen.disc(38, 15, 6, r if style.bird != 1 else g)
+    pen.disc(40, 14, 1.6, style.paper)
+    pen.poly(np.array([[43, 12], [52, 16], [43, 19]]), (40, 150, 220) if style.bird else r)
+    if style.bird != 2:
+        for k in (-4, 0, 4):
+            pen.line(np.array([[37, 10], [36 + k, 2]]), r, 1.6)
+    for k in (0, 7):
+        pen.line(np.array([[36 + k * 0.6, 52], [38 + k, 68], [43 + k, 70]]), ink, 1.8)
+    if style.bird == 2:
+        pen.line(np.array([[10, 72], [50, 74]]), g, 2.4)
+
+
+def _bamboo_layout(n: int) -> list[tuple[float, float, float, int]]:
+    """Return x, y, height, colour slot (0 green, 1 blue, 2 red) of every stick."""
+    tall = 32.0
+    layouts: dict[int, list[tuple[float, float, float, int]]] = {
+        2: [(30, 21, tall, 0), (30, 59, tall, 1)],
+        3: [(30, 21, tall, 1), (17, 59, tall, 0), (43, 59, tall, 0)],
+        4: [(17, 21, tall, 1), (43, 21, tall, 0), (17, 59, tall, 0), (43, 59, tall, 1)],
+        5: [(13, 21, tall, 0), (47, 21, tall, 1), (30, 40, tall, 2), (13, 59, tall, 1), (47, 59, tall, 0)],
+        6: [(x, y, tall, s) for y, s in ((21, 0), (59, 1)) for x in (13, 30, 47)],
+        7: [(30, 14, 22, 2), *((x, y, 23, s) for y in (40, 66) for x, s in ((13, 0), (30, 1), (47, 0)))],
+        9: [(x, y, 23, s) for y in (14, 40, 66) for x, s in ((13, 0), (30, 2), (47, 1))],
+    }
+    return layouts[n]
+
+
+def _draw_bamboo(pen: Pen, style: Style, n: int) -> None:
+    if n == 1:
+        _bird(pen, style)
+        return
+    g, r = style.green, style.red
+    b = style.blue if style.index % 2 == 0 and style.dots % 2 == 0 else g
+    w = 7.0 + style.dots * 0.4
+    if n == 8:
+        for flip, colour in ((1, g), (-1, b)):
+            y = 40 - flip * 19
+            for x, a in ((9, 0), (51, 0), (21, 42 * flip), (39, -42 * flip)):
+                _stick(
+                    pen, style, x, y + (0 if a == 0 else -flip * 2), 33 if a == 0 else 27, colour, a, w * 0.85
+                )
+        return
+    for at_x, at_y, h, slot in _bamboo_layout(n):
+        _stick(pen, style, at_x, at_y, h, (g, b, r)[slot], 0, w)
+
+
+def _draw_honour(pen: Pen, style: Style, n: int) -> None:
+    if n == 5:
+        _draw_white(pen, style)
+        return
+    colour = (style.red, style.green)[n == 6] if n > 4 else (style.ink, style.blue)[style.bird % 2]
+    text = HONOURS[n - 1][2 if style.simplified else 0]
+    _write(pen, style, text, (7, 12, 46, 56), colour)
+
+
+def _frame(k: float) -> NDArray[np.float64]:
+    return np.array([[k, k + 1], [60 - k, k + 1], [60 - k, 79 - k], [k, 79 - k]], np.float64)
+
+
+def _draw_white(pen: Pen, style: Style) -> None:
+    if style.frame == 5:
+        return
+    colour = (style.blue, style.blue, style.ink, style.green, style.red)[style.frame % 5]
+    m = 9 + style.dots * 0.7
+    pen.line(_frame(m), colour, (4.0, 2.0, 1.5, 3.0, 5.0)[style.frame % 5], closed=True)
+    if style.frame % 2 == 0:
+        pen.line(_frame(m + 6), colour, 1.4, closed=True)
+    if style.wheel == 0:
+        for i in range(6):
+            pen.line(np.array([[m, 18 + i * 9], [m + 6, 18 + i * 9]]), colour, 1.2)
+            pen.line(np.array([[60 - m, 18 + i * 9], [54 - m, 18 + i * 9]]), colour, 1.2)
+
+
+def _blossom(pen: Pen, x: float, y: float, r: float, n: int, colour: Colour) -> None:
+    for i in range(n):
+        a = 2 * math.pi * i / n - math.pi / 2
+        pen.ellipse(
+            x + math.cos(a) * r * 0.6, y + math.sin(a) * r * 0.6, r * 0.5, r * 0.36, math.degrees(a), colour
+        )
+    pen.disc(x, y, r * 0.3, (50, 190, 235))
+
+
+def _draw_flower(pen: Pen, style: Style, n: int) -> None:
+    rng = style.rng
+    season = n <= 4
+    text = FLOWERS[n - 1]
+    if text == "蘭" and rng.random() < 0.4:
+        text = "兰"
+    colour = (style.red, style.blue, style.green, style.ink)[(style.dots + (0 if season else 1)) % 4]
+    second = (style.blue, style.red, style.ink, style.red)[(style.sticks + (1 if season else 0)) % 4]
+    left = style.bird != 1
+    _write(pen, style, text, (4 if left else 31, 5, 25, 27), colour)
+    number = str((n - 1) % 4 + 1)
+    latin = glyph(LATIN, 0, number, 2)
+    pen.stamp(latin, 42 if left else 6, 6, 12, 17, second)
+    for _ in range(int(rng.integers(2, 5))):
+        x0, x1 = rng.uniform(24, 36), rng.uniform(6, 54)
+        pen.line(
+            np.array([[x0, 78], [(x0 + x1) / 2, 66], [x1, rng.uniform(40, 60)]]),
+            style.green,
+            rng.uniform(1.4, 3),
+        )
+    if n == 8:
+        for x in (22.0, 40.0):
+            _stick(pen, style, x, 57, 38, style.green, float(rng.uniform(-8, 8)), 6)
+        return
+    petal = (style.red, style.blue, (40, 160, 225), (150, 60, 170))[int(rng.integers(4))]
+    for _ in range(int(rng.integers(1, 4))):
+        _blossom(
+            pen, rng.uniform(14, 46), rng.uniform(44, 64), rng.uniform(6, 13), int(rng.integers(4, 13)), petal
+        )
+
+
+def _draw_character(pen: Pen, style: Style, n: int) -> None:
+    text = style.five if n == 5 else NUMERALS[n - 1]
+    flat = {1: 7.0, 2: 18.0}.get(n, 25.0)
+    top = 5 + (25 - flat) / 2
+    _write(pen, style, text, (12, top, 36, flat), style.numeral)
+    wan = "万" if style.simplified else "萬"
+    _write(pen, style, wan, (10, 36, 40, 39), style.red if style.wheel else style.ink)
+
+
+def _corner(pen: Pen, style: Style, label: str) -> None:
+    number, suit = int(label[0]), label[1]
+    text = INDICES[number - 1] if suit == "z" else str(number)
+    colour = (style.red, style.ink, style.blue, style.red)[style.index % 4]
+    right = style.index > 2
+    pen.zoom = 1.0
+    pen.stamp(glyph(LATIN, 0, text, 0), 47 if right else 3, 3, 10, 12, colour)
+
+
+def _shade(face: Image, rng: Rng) -> Image:
+    ramp = np.linspace(-1, 1, FACE_H, dtype=np.float32)[:, None] * rng.uniform(-7, 7)
+    ramp = ramp + np.linspace(-1, 1, FACE_W, dtype=np.float32)[None] * rng.uniform(-7, 7)
+    return np.clip(face + ramp[..., None], 0, 255).astype(np.uint8)
+
+
+def draw_back(style: Style) -> Image:
+    """Draw a tile's back: plain plastic, hatched, framed or ornamented."""
+    pen = Pen(style.back)
+    light: Colour = tuple(min(255, c + 60) for c in style.back)  # type: ignore[assignment]
+    if style.back_pattern == 0:
+        for y in range(4, 76, 12):
+            for x in range(6, 60, 12):
+                diamond = np.array([[x, y], [x + 6, y + 6], [x, y + 12], [x - 6, y + 6]])
+                pen.line(diamond, light, 1.0, closed=True)
+    elif style.back_pattern == 1:
+        for k in range(-80, 60, 8):
+            pen.line(np.array([[k, 0], [k + 80, 80]]), light, 1.2)
+    if style.back_pattern in (0, 2):
+        pen.line(np.array([[4, 4], [56, 4], [56, 76], [4, 76]]), light, 1.4, closed=True)
+    if style.back_pattern == 3:
+        _blossom(pen, 30, 40, 16, 8, light)
+    return _shade(pen.face(), style.rng)
+
+
+def draw_face(label: str, style: Style) -> Image:
+    """Draw the face of a tile kind ("1m" .. "8f", "back") in a style."""
+    if label == "back":
+        return draw_back(style)
+    pen = Pen(style.paper, style.size)
+    number, suit = int(label[0]), label[1]
+    draw = {"m": _draw_character, "p": _draw_circles, "s": _draw_bamboo, "z": _draw_honour, "f": _draw_flower}
+    draw[suit](pen, style, number)
+    if style.index and suit != "f":
+        _corner(pen, style, label)
+    return _shade(pen.face(), style.rng)
+
+
+def sprite_faces(path: Path = SPRITE) -> dict[str, Image]:
+    """Cut the product's own tile sprite sheet (72 x 96 tiles, pitch 81 x 119) into faces by label."""
+    sheet = read_image(path)
+    order = [*LABELS[:34], "5f", "6f", "7f", "8f", "1f", "2f", "3f", "4f", "back"]
+    order[31:34] = ["7z", "6z", "5z"]
+    faces = {}
+    for i, label in enumerate(order):
+        x, y = 20 + 81 * (i % 13), 20 + 119 * (i // 13)
+        inner = sheet[y + 3 : y + 93, x + 3 : x + 69]
+        faces[label] = np.asarray(
+            cv2.resize(inner, (FACE_W, FACE_H), interpolation=cv2.INTER_CUBIC), np.uint8
+        )
+    return faces
+
+
+def make_faces(seed: int, styles: int) -> NDArray[np.uint8]:
+    """Return faces (styles, 43, 128, 96, 3); every eighth style is the product's own sprite, tinted."""
+    rng = np.random.default_rng(seed)
+    own = sprite_faces()
+    sets = np.empty((styles, 43, FACE_H, FACE_W, 3), np.uint8)
+    for s in range(styles):
+        style = random_style(rng)
+        tint = rng.uniform(0.9, 1.06, 3)
+        for k, label in enumerate(LABELS[:43]):
+            if s % 8 == 0:
+                sets[s, k] = np.clip(own[label] * tint, 0, 255).astype(np.uint8)
+            else:
+                sets[s, k] = draw_face(label, style)
+    return sets

@@ -1,0 +1,86 @@
+"""Arguments of ``python -m vision.training`` and the steps behind them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+RUNS = Path("train-runs")
+STYLES = 96
+
+
+def _split(args: argparse.Namespace) -> None:
+    from vision.training.split import make_split
+
+    args.out.write_text(make_split())
+
+
+def _detector(args: argparse.Namespace) -> None:
+    from vision.training.runs import train_detector
+
+    train_detector(args.out, steps=args.steps, seed=args.seed, styles=args.styles, threads=args.threads,
+                   start_from=args.start_from)  # fmt: skip
+
+
+def _classifier(args: argparse.Namespace) -> None:
+    from vision.training.runs import train_classifier
+
+    train_classifier(args.out, steps=args.steps, seed=args.seed, styles=args.styles, threads=args.threads,
+                     start_from=args.start_from, shares=tuple(args.shares), rate=args.rate)  # fmt: skip
+
+
+def _export(args: argparse.Namespace) -> None:
+    from vision.training.export import export
+
+    export(args.detector, args.classifier, args.out, seed=args.seed)
+
+
+def _evaluate(args: argparse.Namespace) -> None:
+    from vision.training.evaluate import main
+
+    main(args.models, args.float32, args.disagreements)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m vision.training", description=__doc__)
+    steps = parser.add_subparsers(required=True)
+
+    def add(name: str, action: Callable[[argparse.Namespace], None], text: str) -> argparse.ArgumentParser:
+        sub = steps.add_parser(name, help=text, description=text)
+        sub.set_defaults(action=action)
+        return sub
+
+    split = add("split", _split, "write the hold-out list")
+    split.add_argument("--out", type=Path, default=Path("tests/real/holdout.txt"))
+    for name, action, count in (("detector", _detector, 3600), ("classifier", _classifier, 3600)):
+        sub = add(name, action, f"train the {name}; an interrupted run goes on where its checkpoint lies")
+        sub.add_argument("--out", type=Path, default=RUNS / name)
+        sub.add_argument("--steps", type=int, default=count)
+        sub.add_argument("--seed", type=int, default=7)
+        sub.add_argument("--styles", type=int, default=STYLES, help="rendered tile sets")
+        sub.add_argument("--threads", type=int, default=1)
+        sub.add_argument("--start-from", type=Path, help="checkpoint whose averaged weights begin this run")
+        if name == "classifier":
+            sub.add_argument("--rate", type=float, default=2e-3)
+            sub.add_argument("--shares", type=float, nargs=3, default=(0.65, 0.2, 0.15),
+                             metavar=("REAL", "RENDERED", "COMPOSED"))  # fmt: skip
+    export = add("export", _export, "write ONNX files (int8) and the model card")
+    export.add_argument("--detector", type=Path, default=RUNS / "detector" / "checkpoint.pt")
+    export.add_argument("--classifier", type=Path, default=RUNS / "classifier" / "checkpoint.pt")
+    export.add_argument("--out", type=Path, default=Path("vision/models"))
+    export.add_argument("--seed", type=int, default=7)
+    evaluate = add("evaluate", _evaluate, "read the held-out photographs with shipped or float models")
+    evaluate.add_argument("--models", type=Path, default=Path("vision/models"))
+    evaluate.add_argument("--float32", type=Path, help="folder with the float models to evaluate instead")
+    evaluate.add_argument(
+        "--disagreements", action="store_true", help="list training labels the network doubts"
+    )
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one step and return the exit status."""
+    args = _parser().parse_args(argv)
+    args.action(args)
+    return 0
