@@ -1,0 +1,1 @@
+"""Screens: pages, fragments, translations and static files. Pure text out of plain state objects."""

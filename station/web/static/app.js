@@ -1,0 +1,307 @@
+// Quezhuo screens: one EventSource down, plain POST up. No dependency, no build step.
+//
+// The server renders everything. This module swaps rendered fragments in, keeps an open sheet open over a
+// swap, and sends taps. It holds no copy of the table's state, so a page can never disagree with itself.
+
+import { HandEditor } from './hand.js';
+
+const $ = (selector, root = document) => root.querySelector(selector);
+const view = () => $('#view');
+const words = JSON.parse(document.body.dataset.errors || '{}');
+const SILENCE_MS = 12000; // the server beats every 5 s; two missed beats and a bit
+const PAGE_MS = 12000; // a hall with more tables than fit is shown page by page
+
+let open = null; // {name, i}: the sheet lying over the page
+let busy = false; // one tap at a time: a second one waits for the answer of the first
+let held = null; // {button, timer}: a button that must be held
+let later = null; // a fragment that came in while a button was held
+let heard = Date.now(); // when the stream last gave a sign of life
+let source = null;
+let tried = 0;
+const editor = new HandEditor();
+
+// ---- fragments down -------------------------------------------------------------------------------------
+
+function swap(html) {
+  if (held) { // replacing a button under a finger would lose the hold
+    later = html;
+    return;
+  }
+  const fresh = new DOMParser().parseFromString(html, 'text/html').getElementById('view');
+  if (!fresh) return;
+  const choices = [...document.querySelectorAll('.sheet:not([hidden]) input:checked, .scene input:checked')]
+    .map((input) => [input.closest('.sheet')?.id || 'view', input.name, input.value]);
+  view().replaceWith(fresh);
+  for (const [root, name, value] of choices) {
+    const again = document.getElementById(root)?.querySelector(`input[name="${name}"][value="${value}"]`);
+    if (again) again.checked = true;
+  }
+  if (open) show(open.name, open.i, true);
+  tick();
+  view().dispatchEvent(new Event('swapped', { bubbles: true }));
+}
+
+// The page itself is the snapshot: no second route that could drift from it.
+async function refresh() {
+  try {
+    const answer = await fetch(location.href, { cache: 'no-store' });
+    if (answer.ok) swap(await answer.text());
+  } catch { /* the stream will bring it */ }
+}
+
+// After an accepted tap the old page must not be tapped again: wait for the page that shows its effect.
+async function settled(rev) {
+  const there = () => !rev || Number(view().dataset.rev) >= rev;
+  for (let waited = 0; !there() && waited < 15; waited += 1) await pause(100);
+  if (!there()) await refresh();
+}
+
+function alive() {
+  heard = Date.now();
+  watch();
+}
+
+function connect() {
+  tried = Date.now();
+  source?.close();
+  source = new EventSource(`/events?view=${view().dataset.view}&lang=${document.documentElement.lang}`);
+  source.addEventListener('fragment', (event) => { alive(); swap(event.data); });
+  source.addEventListener('beat', alive);
+  source.addEventListener('open', alive);
+}
+
+// EventSource reconnects by itself after a cut, but gives up on an error page and cannot see a dead peer.
+function watch() {
+  const silent = Date.now() - heard > SILENCE_MS;
+  $('#banner').hidden = !silent;
+  document.body.classList.toggle('lost', silent);
+  if ((silent || source.readyState === EventSource.CLOSED) && Date.now() - tried > 3000) connect();
+}
+
+// ---- taps up --------------------------------------------------------------------------------------------
+
+const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
+
+function newKey() { // randomUUID needs a secure context, which a hall network by plain address is not
+  if (crypto.randomUUID) return crypto.randomUUID();
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, '0')).join('');
+}
+
+async function send(action, body) {
+  const request = {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'Idempotency-Key': newKey(),
+      'If-Match': view().dataset.rev || '0',
+    },
+    body: JSON.stringify(body),
+  };
+  for (let attempt = 0; attempt < 3; attempt += 1) { // same key every time: booked once however often heard
+    try {
+      return await fetch(`/api/${action}`, { ...request, signal: AbortSignal.timeout(8000) });
+    } catch {
+      await pause(600);
+    }
+  }
+  return null;
+}
+
+async function post(action, body, button) {
+  if (busy) return;
+  busy = true;
+  document.body.classList.add('busy');
+  if (button) button.disabled = true;
+  try {
+    const answer = await send(action, body);
+    const told = answer ? await answer.json().catch(() => ({})) : {};
+    if (answer?.ok) {
+      hide();
+      await settled(told.rev);
+    } else {
+      const error = told.error || { code: answer ? String(answer.status) : 'no_answer' };
+      notice(words[error.code] || error.message || error.code);
+      if (!answer || answer.status === 409) {
+        hide();
+        await refresh();
+      }
+    }
+  } finally {
+    busy = false;
+    document.body.classList.remove('busy');
+    if (button) button.disabled = false;
+  }
+}
+
+// Fields of the form around a button, then its own data-body. "da.shou" nests, "dice[]1" makes a list.
+function bodyOf(button) {
+  const body = {};
+  const form = button.closest('form');
+  for (const [name, text] of form ? new FormData(form) : []) {
+    const value = /^-?\d+$/.test(text) ? Number(text) : text;
+    const [head, rest] = name.split('.');
+    if (name.includes('[]')) (body[name.split('[]')[0]] ||= []).push(value);
+    else if (rest) (body[head] ||= {})[rest] = value;
+    else body[name] = value;
+  }
+  const placed = form?.querySelector('input:checked[data-place]');
+  if (placed) body.place = Number(placed.dataset.place);
+  return { ...body, ...JSON.parse(form?.dataset.body || '{}'), ...JSON.parse(button.dataset.body || '{}') };
+}
+
+function act(button) {
+  const form = button.closest('form');
+  if ('submit' in button.dataset) {
+    if (form.reportValidity()) post(form.dataset.post, bodyOf(button), button);
+  } else {
+    post(button.dataset.post, bodyOf(button), button);
+  }
+}
+
+function notice(text) {
+  const line = $('#notice');
+  line.textContent = text;
+  line.hidden = false;
+  clearTimeout(notice.timer);
+  notice.timer = setTimeout(() => { line.hidden = true; }, 5000);
+}
+
+// ---- sheets ---------------------------------------------------------------------------------------------
+
+function hide() {
+  open = null;
+  for (const node of document.querySelectorAll('.sheet, .scrim')) node.hidden = true;
+  for (const node of document.querySelectorAll('.tile.sel')) node.classList.remove('sel');
+}
+
+function show(name, i, again = false) {
+  const sheet = document.getElementById(`sheet-${name}`);
+  hide();
+  if (!sheet || (name === 'fix' && !fillFix(sheet, i))) return;
+  if (name === 'hand') editor.open(sheet, again);
+  open = { name, i };
+  sheet.hidden = false;
+  $('.scrim').hidden = false;
+  if (!again) $('button, input', sheet)?.focus({ preventScroll: true });
+}
+
+// The sheet for mending a tile: what was read, the likely kinds, the cut of the photo.
+function fillFix(sheet, i) {
+  const tile = $(`.strip button.tile[data-i="${i}"]`);
+  if (!tile) return false;
+  tile.classList.add('sel');
+  const { is, read, sure, why, box } = tile.dataset;
+  $('.read', sheet).textContent = read;
+  $('.sure', sheet).textContent = sure;
+  $('.why-doubt', sheet).textContent = why;
+  for (const button of sheet.querySelectorAll('.kinds [data-kind]')) {
+    button.classList.toggle('on', button.dataset.kind === is);
+  }
+  const likely = JSON.parse(tile.dataset.candidates).filter(([kind]) => kind !== is);
+  const list = $('.candidates', sheet);
+  list.replaceChildren(...[[is, list.dataset.right], ...likely].slice(0, 3).map(([kind, text], at) => {
+    const button = document.createElement('button');
+    const face = $(`.kinds [data-kind="${kind}"] .tile`, sheet) || $('.tile svg', tile.parentNode).parentNode;
+    const label = document.createElement('span');
+    label.textContent = text;
+    button.type = 'button';
+    button.className = at ? 'candidate' : 'candidate on';
+    button.dataset.kind = kind;
+    button.append(face.cloneNode(true), label);
+    return button;
+  }));
+  const cut = $('svg.cut', sheet);
+  if (cut && box) {
+    const [x0, y0, x1, y1] = box.split(' ').map(Number);
+    const pad = 0.25 * Math.max(x1 - x0, y1 - y0);
+    cut.setAttribute('viewBox', `${x0 - pad} ${y0 - pad} ${x1 - x0 + 2 * pad} ${y1 - y0 + 2 * pad}`);
+  }
+  cut?.classList.toggle('none', !box);
+  return true;
+}
+
+function pick(button) {
+  const sheet = button.closest('[data-pick]');
+  const { kind } = button.dataset;
+  if (sheet.dataset.pick === 'tile') post('tile', { i: Number(open.i), kind }, button);
+  else post(sheet.dataset.pick, { tile: kind }, button);
+}
+
+// ---- input ----------------------------------------------------------------------------------------------
+
+document.addEventListener('click', (event) => {
+  const hit = event.target.closest('button, [data-sheet]');
+  if (!hit || hit.disabled || 'hold' in hit.dataset) return;
+  if ('close' in hit.dataset) hide();
+  else if ('sendHand' in hit.dataset) post('hand', { line: editor.line() }, hit);
+  else if (hit.closest('.hand-sheet') && editor.tap(hit)) return;
+  else if (hit.dataset.kind && hit.closest('[data-pick]')) pick(hit);
+  else if (hit.dataset.sheet) show(hit.dataset.sheet, hit.dataset.i);
+  else if (hit.dataset.post || 'submit' in hit.dataset) act(hit);
+});
+
+document.addEventListener('submit', (event) => {
+  event.preventDefault();
+  const form = event.target;
+  if (form.dataset.post && event.submitter) post(form.dataset.post, bodyOf(event.submitter), event.submitter);
+});
+
+// Holding is for what cannot be taken back lightly: the whole second must pass on the button.
+function press(button) {
+  if (held || busy || button.disabled) return;
+  button.classList.add('holding');
+  const timer = setTimeout(() => { release(); act(button); }, Number(button.dataset.hold));
+  held = { button, timer };
+}
+
+function release() {
+  if (!held) return;
+  clearTimeout(held.timer);
+  held.button.classList.remove('holding');
+  held = null;
+  const html = later;
+  later = null;
+  if (html) swap(html);
+}
+
+document.addEventListener('pointerdown', (event) => {
+  const button = event.target.closest('[data-hold]');
+  if (button && event.isPrimary && event.button === 0) press(button);
+});
+for (const kind of ['pointerup', 'pointercancel', 'blur']) window.addEventListener(kind, release);
+document.addEventListener('pointerout', (event) => {
+  if (held && !held.button.contains(event.relatedTarget)) release();
+});
+document.addEventListener('keydown', (event) => {
+  if (event.key === 'Escape') hide();
+  const button = event.target.closest?.('[data-hold]');
+  if (button && !event.repeat && (event.key === 'Enter' || event.key === ' ')) press(button);
+});
+document.addEventListener('keyup', release);
+document.addEventListener('contextmenu', (event) => event.preventDefault()); // a long touch is no right click
+
+// ---- clocks ---------------------------------------------------------------------------------------------
+
+const since = new WeakMap(); // when each clock was rendered; the value itself stays the server's
+
+function tick() {
+  const now = Date.now();
+  for (const node of document.querySelectorAll('[data-clock]')) {
+    if (node.dataset.clock === '') continue;
+    if (!since.has(node)) since.set(node, now);
+    const passed = Math.floor((now - since.get(node)) / 1000) * Number(node.dataset.step);
+    const s = Math.max(0, Math.floor(Number(node.dataset.clock)) + passed);
+    const two = (n) => String(n).padStart(2, '0');
+    const text = `${Math.floor(s / 60) % 60}:${two(s % 60)}`;
+    node.textContent = s < 3600 ? text : `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`;
+  }
+  for (const node of document.querySelectorAll('[data-now]')) {
+    node.textContent = new Date(now).toTimeString().slice(0, 5);
+  }
+  const pages = [...document.querySelectorAll('[data-page]')];
+  pages.forEach((page, n) => { page.hidden = n !== Math.floor(now / PAGE_MS) % pages.length; });
+}
+
+setInterval(() => { tick(); watch(); }, 1000);
+connect();
+tick();

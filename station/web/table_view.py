@@ -1,0 +1,222 @@
+"""What every page of one table shows: top bar, players, wildcard, stage, notices. Plain state in, plain values out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from station.web.sentences import PHASES, RULINGS
+from station.web.words import Words
+
+State = Mapping[str, Any]
+
+CLAIM_PHASES: Final = frozenset({"claim", "verdict"})
+FLOWER_RULESETS: Final = frozenset({"xiamen", "mcr"})
+STACKS_PER_WALL: Final = 17
+
+
+@dataclass(frozen=True)
+class PlaceView:
+    """One side of the table with its player."""
+
+    place: int
+    name: str
+    wind: str
+    wind_name: str
+    chips: int
+    deferred: int
+    dealer: bool
+    barred: bool
+    xianggong: bool
+
+
+@dataclass(frozen=True)
+class Health:
+    """One device of the top bar: a word, whether it is well, and the sentence when it is not."""
+
+    word: str
+    ok: bool
+    sentence: str
+
+
+def place_views(state: State, words: Words) -> list[PlaceView]:
+    """Players in the order of their places (fixed sides of the table)."""
+    return [_place(entry, state, words) for entry in sorted(state["places"], key=lambda p: int(p["place"]))]
+
+
+def _place(entry: Mapping[str, Any], state: State, words: Words) -> PlaceView:
+    return PlaceView(
+        place=int(entry["place"]),
+        name=entry.get("name") or words.say("Player %(n)s", n=int(entry["place"]) + 1),
+        wind=words.wind(entry["wind"]),
+        wind_name=words.tile(entry["wind"]),
+        chips=int(entry["chips"]),
+        deferred=int(entry.get("deferred") or 0),
+        dealer=entry["place"] == state["dealer"],
+        barred=bool(entry.get("barred")),
+        xianggong=bool(entry.get("xianggong")),
+    )
+
+
+def names_of(places: list[PlaceView]) -> dict[int, str]:
+    """Place → name of its player."""
+    return {p.place: p.name for p in places}
+
+
+def clock_text(seconds: int | float | None) -> str:
+    """``31:42``, or ``1:01:05`` from an hour on; a dash when unknown."""
+    if seconds is None:
+        return "–"
+    minutes, rest = divmod(max(0, int(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def clock(state: State, words: Words) -> dict[str, Any]:
+    """Time left where there is a limit, else time played. ``step`` is what one second does to it."""
+    times = state.get("clock") or {}
+    left = times.get("remaining_s")
+    if left is not None:
+        return {"word": words.say("Left"), "seconds": left, "text": clock_text(left), "step": -1}
+    played = times.get("elapsed_s")
+    return {"word": words.say("Played"), "seconds": played, "text": clock_text(played), "step": 1}
+
+
+def health(state: State, words: Words, names: Mapping[int, str]) -> list[Health]:
+    """Machine, camera and network in words."""
+    machine, camera = state.get("machine") or {}, state.get("camera") or {}
+    central = state.get("central") or {}
+    unsent = int(central.get("unsent") or 0)
+    network = words.sentence(central.get("code", "central.none"), central, names)
+    net_ok = central.get("code") in ("central.up", "central.none")
+    if unsent and not net_ok:
+        network = words.many("%(n)s result kept on this table", "%(n)s results kept on this table", unsent)
+    return [
+        Health(
+            words.say("Machine"),
+            machine.get("code") in ("machine.ok", "machine.busy", "machine.building", "machine.locked", "machine.none"),
+            words.sentence(str(machine.get("code", "")), machine, names),
+        ),
+        Health(
+            words.say("Camera"),
+            camera.get("code") in ("camera.ok", "camera.reading", "camera.none"),
+            words.sentence(str(camera.get("code", "")), camera.get("params") or camera, names),
+        ),
+        Health(words.say("Network"), net_ok, network),
+    ]
+
+
+def notices(state: State, words: Words, names: Mapping[int, str]) -> list[str]:
+    """Everything a person should read now: messages of the table, then devices that are not well."""
+    texts = [words.sentence(m["code"], m.get("params"), names) for m in state.get("messages") or []]
+    texts += [h.sentence for h in health(state, words, names) if not h.ok and h.sentence]
+    return list(dict.fromkeys(texts))
+
+
+def table_name(table_id: str, words: Words) -> str:
+    """``T3`` → ``3 号桌``; other names stay as they are."""
+    number = table_id[1:] if table_id[:1].upper() == "T" else table_id
+    return words.say("Table %(n)s", n=number) if number.isdigit() else table_id
+
+
+def indicator(state: State, words: Words) -> dict[str, Any] | None:
+    """Flipped tile and wildcard with their names, and whether a person should look."""
+    shown = state.get("indicator")
+    if not shown or not shown.get("tile"):
+        return None
+    score = shown.get("score")
+    return {
+        "tile": shown["tile"],
+        "tile_name": words.tile(shown["tile"]),
+        "wild": shown.get("wild"),
+        "wild_name": words.tile(shown["wild"]) if shown.get("wild") else "",
+        "photo": shown.get("photo"),
+        "percent": percent(score),
+        "mended": bool(shown.get("mended")),
+        "doubt": state["phase"] == "indicator",
+    }
+
+
+def percent(score: float | None) -> str:
+    """``0.712`` → ``71 %``, never rounded up to a certainty; empty when unknown."""
+    return "" if score is None else f"{min(99, int(score * 100 + 0.5)) if score < 1 else 100} %"
+
+
+def last_result(state: State, words: Words, names: Mapping[int, str]) -> dict[str, Any] | None:
+    """The hand booked before, in words."""
+    last = state.get("last")
+    if not last:
+        return None
+    winner = last.get("winner")
+    who = names.get(winner, "") if winner is not None else ""
+    return {
+        "title": words.code(RULINGS, last["outcome"]),
+        "outcome": last["outcome"],
+        "who": who,
+        "hand_no": last.get("hand_no"),
+        "pay": [
+            {"name": names.get(i, str(i + 1)), "delta": int(amount)} for i, amount in enumerate(last.get("pay") or [])
+        ],
+    }
+
+
+def top_view(state: State, words: Words, places: list[PlaceView]) -> dict[str, Any]:
+    """Walls seen from above: built stacks per place, and where the wall is broken.
+
+    Walls are drawn for place 0 at the bottom and turned counter-clockwise; stack 1 is at the owner's right.
+    """
+    progress = list((state.get("machine") or {}).get("progress") or [])
+    total = max([STACKS_PER_WALL, *progress])
+    broken = state.get("break")
+    walls = []
+    for view in places:
+        done = progress[view.place] if view.place < len(progress) else 0
+        mark = broken["stack"] if broken and broken["wall"] == view.place else None
+        if state["phase"] not in ("build", "raise"):
+            done = total
+        walls.append({"place": view.place, "turn": -90 * view.place, "done": done, "mark": mark, "name": view.name})
+    built = sum(min(total, w["done"]) for w in walls)
+    return {"walls": walls, "total": total, "built": built, "of": total * len(walls), "words": _break(state, words)}
+
+
+def _break(state: State, words: Words) -> list[str]:
+    dice, broken = state.get("dice"), state.get("break")
+    names = {int(p["place"]): p["name"] for p in state["places"]}
+    lines = []
+    if dice:
+        total = sum(dice)
+        lines.append(words.say("Dice %(dice)s = %(total)s", dice=" + ".join(map(str, dice)), total=total))
+    if broken:
+        lines.append(
+            words.say(
+                "Break the wall of %(name)s at stack %(n)s from the right",
+                name=names.get(broken["wall"], broken["wall"] + 1),
+                n=broken["stack"],
+            )
+        )
+        lines.append(words.say("%(name)s takes first", name=names.get(state["dealer"], "")))
+    return lines
+
+
+def common(state: State, words: Words) -> dict[str, Any]:
+    """The part that referee page and players' page share."""
+    places = place_views(state, words)
+    names = names_of(places)
+    return {
+        "state": state,
+        "phase": state["phase"],
+        "phase_word": words.code(PHASES, state["phase"]),
+        "table": table_name(state["table"], words),
+        "places": places,
+        "names": names,
+        "dealer": next((p for p in places if p.dealer), None),
+        "clock": clock(state, words),
+        "health": health(state, words, names),
+        "notices": notices(state, words, names),
+        "indicator": indicator(state, words),
+        "last": last_result(state, words, names),
+        "topview": top_view(state, words, places),
+        "flowers": state.get("ruleset") in FLOWER_RULESETS,
+        "claiming": state["phase"] in CLAIM_PHASES and bool(state.get("claim")),
+    }
