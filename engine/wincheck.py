@@ -1,0 +1,154 @@
+"""Does a hand win? Sets and one pair, with any number of wildcards, tiles and melds (engine/wintable.py).
+
+Hands are counts of the 34 kinds *without* the wildcards, and a number of wildcards. Melds stay outside: the
+rest of a hand with melds is just a smaller hand. `wins` and `deficiency` check what they are given; a
+`WinChecker` does not and is meant for millions of hands that are known to be sound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from struct import Struct
+
+from engine.errors import EngineError
+from engine.tiles import KINDS, Tile
+from engine.wintable import FLAG, HEAD_RANKS, NEED_OF_SUM, TAIL_RANKS, honour_row, suit_rows
+
+Counts = Sequence[int]
+"""How many of each of the 34 kinds a hand has, wildcards left out."""
+
+MAX_COPIES = 4
+
+
+class CountsError(EngineError):
+    """The counts are not those of a hand; `tile` is the kind which occurs too often, if that is it."""
+
+    def __init__(self, message: str, tile: Tile | None = None) -> None:
+        super().__init__(message)
+        self.tile = tile
+
+
+def counts_of(tiles: Iterable[int]) -> list[int]:
+    """Count tiles by kind.
+
+    Raises:
+        CountsError: a flower, a face-down or an unknown tile is among them.
+    """
+    counts = [0] * KINDS
+    for tile in tiles:
+        if not 0 <= tile < KINDS:
+            raise CountsError(f"{Tile(tile).id} cannot be part of a set; leave it out.", Tile(tile))
+        counts[tile] += 1
+    return counts
+
+
+def _key(counts: Counts) -> int:
+    key = 0
+    for count in counts:
+        key = key * 5 + count
+    return key
+
+
+def _table_sum(counts: Counts) -> int:
+    """Sum of the four table bytes of a hand."""
+    for kind, count in enumerate(counts):
+        if not 0 <= count <= MAX_COPIES:
+            raise CountsError(
+                f"a hand cannot have {count} of {Tile(kind).id}; read the tiles again.", Tile(kind)
+            )
+    if len(counts) != KINDS:
+        raise CountsError(f"a hand is counted over {KINDS} kinds, not {len(counts)}.")
+    rows = suit_rows()
+    total = honour_row()[_key(counts[27:])]
+    for first in (0, 9, 18):
+        total += rows[_key(counts[first : first + HEAD_RANKS])][_key(counts[first + HEAD_RANKS : first + 9])]
+    return total
+
+
+def deficiency(counts34: Counts) -> int:
+    """Fewest wildcards that complete these tiles to sets and one pair; 0 = they win as they are.
+
+    >>> deficiency(counts_of([0, 1, 2, 3, 4, 5, 6, 7, 8, 27, 27, 27, 9]))
+    1
+
+    Raises:
+        CountsError: not 34 counts of 0..4.
+    """
+    return NEED_OF_SUM[_table_sum(counts34)]
+
+
+def sets_deficiency(counts34: Counts) -> int:
+    """Fewest wildcards that complete these tiles to sets without a pair.
+
+    Raises:
+        CountsError: not 34 counts of 0..4.
+    """
+    return _table_sum(counts34) % FLAG
+
+
+def wins(counts34: Counts, wilds: int = 0) -> bool:
+    """Whether the tiles and `wilds` wildcards are sets and one pair (3n + 2 tiles with the wildcards).
+
+    Wildcards left over are a multiple of three and make sets of their own.
+
+    Raises:
+        CountsError: not 34 counts of 0..4.
+    """
+    return (sum(counts34) + wilds) % 3 == 2 and deficiency(counts34) <= wilds
+
+
+def every_tile_wins(counts34: Counts, wilds: int) -> bool:
+    """Whether every one of the 34 kinds completes these 3n + 1 tiles (跑搭 of Zhenjiang, 游金 of Xiamen).
+
+    The same as: without one wildcard the hand splits into sets, and that wildcard pairs with whatever comes.
+
+    Raises:
+        CountsError: not 34 counts of 0..4.
+    """
+    return wilds > 0 and (sum(counts34) + wilds) % 3 == 1 and sets_deficiency(counts34) <= wilds - 1
+
+
+_FIELDS = Struct("<6HIB")  # head and tail key of three suits, honours, wildcards
+_HONOUR_SHIFT = 96
+_WILD_SHIFT = 128
+
+
+def _tile_key(kind: int) -> int:
+    """What one tile adds to the packed key of a hand."""
+    suit, rank = divmod(kind, 9)
+    if suit == 3:
+        return int(5 ** (6 - rank)) << _HONOUR_SHIFT
+    if rank < HEAD_RANKS:
+        return int(5 ** (HEAD_RANKS - 1 - rank)) << (32 * suit)
+    return int(5 ** (HEAD_RANKS + TAIL_RANKS - 1 - rank)) << (32 * suit + 16)
+
+
+class WinChecker:
+    """Fast win check from tile ids for one wildcard kind. **It checks nothing**: see `wins_unchecked`.
+
+    >>> WinChecker(Tile.S6).wins_unchecked([0, 1, 2, 27, 27, 18, 19, 23])
+    True
+    """
+
+    def __init__(self, wild: Tile | None = None) -> None:
+        keys = [_tile_key(kind) for kind in range(KINDS)]
+        if wild is not None:
+            keys[wild] = 1 << _WILD_SHIFT
+        self.wins_unchecked: Callable[[Iterable[int]], bool] = _unchecked(keys)
+        """Whether the tiles (ids 0..33, 3n + 2 of them) win. Five copies of a kind, another number of tiles
+        or other ids give a **wrong answer or an IndexError**: use `wins` for anything a camera has read."""
+
+
+def _unchecked(keys: list[int]) -> Callable[[Iterable[int]], bool]:
+    key_of = keys.__getitem__
+    unpack = _FIELDS.unpack
+    size = _FIELDS.size
+    rows, honours, need = suit_rows(), honour_row(), NEED_OF_SUM
+
+    def wins_unchecked(tiles: Iterable[int]) -> bool:
+        packed = sum(map(key_of, tiles)).to_bytes(size, "little")
+        fields: tuple[int, ...] = unpack(packed)
+        m, m2, p, p2, s, s2, z, wilds = fields
+        return need[rows[m][m2] + rows[p][p2] + rows[s][s2] + honours[z]] <= wilds
+
+    return wins_unchecked
