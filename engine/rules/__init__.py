@@ -1,0 +1,1 @@
+"""One file of data per rule set (`<id>.toml`), with its hooks beside it (`<id>.py`)."""

@@ -1,0 +1,116 @@
+"""Worked examples: answer one and compare with what it expects (rules README, "Keys of a claim")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine import rulesets
+from engine.claim import Claim
+from engine.decompose import Decomposition, Group
+from engine.errors import EngineError
+from engine.notation import IllegalNotation, InvalidNotation, claim_from_object, parse_claim
+from engine.ruleset import RuleSet
+from engine.verdict import Outcome, Verdict
+from engine.wall import break_point
+
+WALL_KEYS = frozenset({"id", "note", "expect", "n", "W", "d1", "d2", "single"})
+
+
+def check_vector(obj: Mapping[str, Any], ruleset: str = "zhenjiang") -> dict[str, Any]:
+    """Answer a vector: a claim of the rule set, or a wall (an object with the key `W`).
+
+    The result has the keys of `check_line`, or `thrower`, `wall` and `stack`, and besides `id` and `ok`:
+    whether every key of `expect` is equal (true without `expect`).
+
+    Raises:
+        NotationError: an unknown key, or a value that cannot be read; the message names the key.
+        OptionError: an option that does not exist or cannot have the value.
+        UnknownRuleSetError: no such rule set.
+    """
+    answer = _check_wall(obj) if "W" in obj else _answer(claim_from_object(obj), rulesets.load(ruleset))
+    expect = obj.get("expect") or {}
+    if not isinstance(expect, Mapping):
+        raise InvalidNotation(f"expect: an object is wanted, not {expect!r}", 0)
+    ok = all(key in answer and answer[key] == value for key, value in expect.items())
+    return {"id": obj.get("id"), **answer, "ok": ok}
+
+
+def check_line(line: str, ruleset: str) -> dict[str, Any]:
+    """Answer a claim in one line: outcome, reason, problems, cls, pay, items, decomposition …
+
+    Raises:
+        NotationError: with the position in the line.
+        UnknownRuleSetError: no such rule set.
+    """
+    return _answer(parse_claim(line, ruleset), rulesets.load(ruleset))
+
+
+def _answer(claim: Claim, rules: RuleSet) -> dict[str, Any]:
+    verdict = rules.check(claim)
+    answer = describe_verdict(verdict)
+    if verdict.outcome in (Outcome.WIN, Outcome.DRAW):
+        settlement = rules.settle(verdict, claim)
+        answer |= {"pay": list(settlement.pay), "unpaid": list(settlement.unpaid), "bank": settlement.bank}
+    else:
+        answer |= {"pay": None}
+    return answer
+
+
+def describe_verdict(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as JSON-able values."""
+    return {
+        "outcome": verdict.outcome.value,
+        "reason": verdict.reason,
+        "problems": list(verdict.problems),
+        "details": [
+            {"code": problem.code, "about": list(problem.about), "section": problem.section}
+            for problem in verdict.details
+        ],
+        "cls": verdict.cls,
+        "document": verdict.document,
+        "section": verdict.section,
+        "wild": None if verdict.wild is None else verdict.wild.id,
+        "items": [
+            {"code": item.code, "amount": item.amount, "section": item.section, "payers": item.payers.value}
+            for item in verdict.items
+        ],
+        "decomposition": None if verdict.decomposition is None else _describe(verdict.decomposition),
+    }
+
+
+def _describe(reading: Decomposition) -> dict[str, Any]:
+    return {
+        "sets": [_describe_group(group) for group in reading.sets],
+        "pair": _describe_group(reading.pair),
+        "substituted": reading.substituted,
+        "as_itself": reading.as_itself,
+    }
+
+
+def _describe_group(group: Group) -> dict[str, Any]:
+    return {
+        "kind": group.kind.value,
+        "tiles": [tile.actual.id for tile in group.tiles],
+        "as": [tile.stands_for.id for tile in group.tiles],
+        "melded": group.melded,
+    }
+
+
+def _check_wall(obj: Mapping[str, Any]) -> dict[str, Any]:
+    if unknown := obj.keys() - WALL_KEYS:
+        raise IllegalNotation(f"there is no key {min(unknown)!r} in a wall", 0)
+    walls, stacks, d1 = (_whole_number(obj, key) for key in ("n", "W", "d1"))
+    d2 = None if obj.get("single") is True else _whole_number(obj, "d2")
+    try:
+        found = break_point(walls, stacks, d1, d2)
+    except EngineError as error:
+        raise IllegalNotation(str(error), 0) from None
+    return {"thrower": found.thrower, "wall": found.wall, "stack": found.stack}
+
+
+def _whole_number(obj: Mapping[str, Any], key: str) -> int:
+    value = obj.get(key)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InvalidNotation(f"{key}: a whole number is wanted, not {value!r}", 0)
+    return value
