@@ -1,4 +1,3 @@
-# mypy: disable-error-code="import-not-found"
 """Draws tile faces in many styles: circles, bamboo, birds, flowers by code, characters from CJK fonts.
 
 A face is uint8 (128, 96, 3) BGR. Drawing happens on a 60 x 80 grid (the sprite's viewBox).
@@ -7,199 +6,22 @@ A face is uint8 (128, 96, 3) BGR. Drawing happens on a 60 x 80 grid (the sprite'
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image as PilImage
-from PIL import ImageDraw, ImageFont
 
 from vision.training.dataset import LABELS, Image, read_image
+from vision.training.pen import FACE_H, FACE_W, Colour, Pen, Rng, glyph
+from vision.training.styles import Style, random_style
 
-FACE_W, FACE_H = 96, 128
-GRID = (60, 80)
-SCALE = 4.0
-SHIFT = 4
 SPRITE = Path(__file__).with_name("sprite.png")
-
-Colour = tuple[int, int, int]
-Rng = np.random.Generator
-
-FONTS: tuple[tuple[str, int, bool], ...] = (  # file, face in the collection, has traditional forms
-    ("/usr/share/fonts/opentype/noto/NotoSerifCJK-Bold.ttc", 2, True),
-    ("/usr/share/fonts/opentype/noto/NotoSerifCJK-Bold.ttc", 3, True),
-    ("/usr/share/fonts/opentype/noto/NotoSerifCJK-Regular.ttc", 2, True),
-    ("/usr/share/fonts/opentype/noto/NotoSansCJK-Bold.ttc", 2, True),
-    ("/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc", 3, True),
-    ("/usr/share/fonts/truetype/arphic/ukai.ttc", 0, True),
-    ("/usr/share/fonts/truetype/arphic/ukai.ttc", 2, True),
-    ("/usr/share/fonts/truetype/arphic/uming.ttc", 0, True),
-    ("/usr/share/fonts/truetype/wqy/wqy-zenhei.ttc", 0, True),
-    ("/usr/share/fonts/truetype/wqy/wqy-microhei.ttc", 0, True),
-)
 LATIN = "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"
 NUMERALS = "一二三四五六七八九"
 HONOURS = ("東東东", "南南南", "西西西", "北北北", "", "發發发", "中中中")
 FLOWERS = "春夏秋冬梅蘭菊竹"
 INDICES = ("E", "S", "W", "N", "P", "F", "C")
-
-
-@dataclass
-class Style:
-    """One maker's set: colours, font, dot and stick drawing; every value drawn from one generator."""
-
-    rng: Rng
-    font: tuple[str, int, bool] = FONTS[0]
-    bold: int = 0
-    paper: Colour = (240, 250, 252)
-    ink: Colour = (40, 30, 25)
-    red: Colour = (38, 34, 194)
-    green: Colour = (61, 122, 15)
-    blue: Colour = (159, 79, 29)
-    dots: int = 0
-    sticks: int = 0
-    bird: int = 0
-    wheel: int = 0
-    frame: int = 0
-    size: float = 1.0
-    index: int = 0
-    numeral: Colour = (40, 30, 25)
-    simplified: bool = False
-    five: str = "五"
-    petals: int = 5
-    back: Colour = (92, 122, 29)
-    back_pattern: int = 0
-    circle_colours: dict[int, list[Colour]] = field(default_factory=dict)
-
-
-def _near(rng: Rng, colour: Colour, spread: int) -> Colour:
-    b, g, r = (int(np.clip(c + rng.integers(-spread, spread + 1), 0, 255)) for c in colour)
-    return b, g, r
-
-
-def random_style(rng: Rng) -> Style:
-    """Draw a style: real sets vary in hue, stroke, frame, corner index and simplified forms."""
-    style = Style(rng)
-    style.font = FONTS[int(rng.integers(len(FONTS)))]
-    style.bold = int(rng.choice([0, 1, 2, 4]))
-    paper = [(252, 254, 254), (240, 250, 252), (225, 240, 246), (205, 228, 240), (235, 240, 240)]
-    style.paper = _near(rng, paper[int(rng.integers(len(paper)))], 5)
-    style.ink = _near(rng, [(40, 30, 25), (70, 40, 25), (110, 50, 20)][int(rng.integers(3))], 15)
-    style.red = _near(rng, [(38, 34, 194), (30, 30, 160), (60, 60, 225)][int(rng.integers(3))], 18)
-    style.green = _near(
-        rng, [(61, 122, 15), (60, 90, 20), (80, 150, 40), (45, 70, 20)][int(rng.integers(4))], 15
-    )
-    style.blue = _near(
-        rng, [(159, 79, 29), (130, 40, 30), (190, 90, 40), (90, 50, 40)][int(rng.integers(4))], 18
-    )
-    if rng.random() < 0.12:
-        style.green = style.blue = style.ink
-    style.dots, style.sticks = int(rng.integers(6)), int(rng.integers(4))
-    style.bird, style.wheel, style.frame = (int(rng.integers(n)) for n in (3, 4, 6))
-    style.size = float(rng.uniform(0.8, 1.02))
-    style.index = int(rng.integers(1, 5)) if rng.random() < 0.3 else 0
-    style.numeral = (style.ink, style.blue, style.ink, style.red, style.green)[int(rng.integers(5))]
-    style.simplified = bool(rng.random() < 0.2)
-    style.five = str(rng.choice(["五", "伍"]))
-    style.petals = int(rng.integers(4, 9))
-    backs = [(92, 122, 29), (150, 90, 20), (60, 160, 60), (40, 150, 220), (30, 110, 200), (120, 60, 190)]
-    backs += [(180, 140, 60), (60, 60, 60), (110, 170, 210), (40, 40, 150), (230, 160, 90), (80, 200, 120)]
-    style.back = _near(rng, backs[int(rng.integers(len(backs)))], 25)
-    style.back_pattern = int(rng.integers(6))
-    _choose_circle_colours(style)
-    return style
-
-
-def _choose_circle_colours(style: Style) -> None:
-    g, r, b = style.green, style.red, style.blue
-    if style.rng.random() < 0.4:
-        g, b = b, g
-    if style.rng.random() < 0.15:
-        g = b = style.ink
-    mixed = style.rng.random() < 0.6
-    table = {
-        2: [g, b] if mixed else [g, g],
-        3: [b, r, g],
-        4: [b, g, g, b] if mixed else [b] * 4,
-        5: [b, g, r, g, b] if mixed else [b, b, r, b, b],
-        6: [g, g, r, r, r, r],
-        7: [g, g, g, r, r, r, r],
-        8: [b] * 8,
-        9: [g, g, g, r, r, r, b, b, b],
-    }
-    style.circle_colours = table
-
-
-class Pen:
-    """A canvas with drawing calls in grid units (60 x 80), antialiased, shrunk to a face at the end."""
-
-    def __init__(self, paper: Colour, zoom: float = 1.0):
-        self.canvas = np.full((int(GRID[1] * SCALE), int(GRID[0] * SCALE), 3), paper, np.uint8)
-        self.zoom = zoom
-
-    def points(self, points: NDArray[np.float64]) -> NDArray[np.int32]:
-        """Scale grid points about the middle and turn them into fixed-point pixels."""
-        middle = np.array([30.0, 40.0])
-        moved = (np.asarray(points, np.float64) - middle) * self.zoom + middle
-        return np.asarray(np.round(moved * SCALE * (1 << SHIFT)), np.int32)
-
-    def poly(self, points: NDArray[np.float64], colour: Colour) -> None:
-        """Fill a polygon."""
-        cv2.fillPoly(self.canvas, [self.points(points)], colour, cv2.LINE_AA, SHIFT)
-
-    def line(self, points: NDArray[np.float64], colour: Colour, width: float, closed: bool = False) -> None:
-        """Draw a polyline of a given width."""
-        thick = max(1, round(width * self.zoom * SCALE))
-        cv2.polylines(self.canvas, [self.points(points)], closed, colour, thick, cv2.LINE_AA, SHIFT)
-
-    def disc(self, x: float, y: float, r: float, colour: Colour) -> None:
-        """Fill a circle."""
-        (cx, cy), radius = self.points(np.array([x, y])), round(r * self.zoom * SCALE * (1 << SHIFT))
-        cv2.circle(self.canvas, (int(cx), int(cy)), max(1, radius), colour, -1, cv2.LINE_AA, SHIFT)
-
-    def ellipse(self, x: float, y: float, rx: float, ry: float, angle: float, colour: Colour) -> None:
-        """Fill a turned ellipse (angle in degrees)."""
-        t = np.linspace(0, 2 * math.pi, 28, endpoint=False)
-        a = math.radians(angle)
-        u, v = rx * np.cos(t), ry * np.sin(t)
-        self.poly(
-            np.stack([x + u * math.cos(a) - v * math.sin(a), y + u * math.sin(a) + v * math.cos(a)], 1),
-            colour,
-        )
-
-    def stamp(
-        self, mask: Image, x: float, y: float, w: float, h: float, colour: Colour, keep: bool = True
-    ) -> None:
-        """Lay a glyph mask into the box (x, y, w, h), keeping its proportions if asked."""
-        (x0, y0), (x1, y1) = self.points(np.array([[x, y], [x + w, y + h]])) / (1 << SHIFT)
-        bw, bh = x1 - x0, y1 - y0
-        sx, sy = bw / mask.shape[1], bh / mask.shape[0]
-        if keep:
-            sx = sy = min(sx, sy)
-        size = max(1, round(mask.shape[1] * sx)), max(1, round(mask.shape[0] * sy))
-        alpha = cv2.resize(mask, size, interpolation=cv2.INTER_AREA).astype(np.float32)[..., None] / 255
-        px, py = max(0, round(x0 + (bw - size[0]) / 2)), max(0, round(y0 + (bh - size[1]) / 2))
-        spot = self.canvas[py : py + size[1], px : px + size[0]]
-        alpha = alpha[: spot.shape[0], : spot.shape[1]]
-        spot[:] = (spot * (1 - alpha) + np.array(colour, np.float32) * alpha).astype(np.uint8)
-
-    def face(self) -> Image:
-        """Return the finished face."""
-        return np.asarray(cv2.resize(self.canvas, (FACE_W, FACE_H), interpolation=cv2.INTER_AREA), np.uint8)
-
-
-@cache
-def glyph(path: str, index: int, text: str, bold: int) -> Image:
-    """Return the tight coverage mask of a text in a font, about 150 px high."""
-    font = ImageFont.truetype(path, 150, index=index)
-    page = PilImage.new("L", (240 * len(text), 260), 0)
-    ImageDraw.Draw(page).text((40, 30), text, fill=255, font=font, stroke_width=bold)
-    mask = np.asarray(page)
-    rows, cols = np.flatnonzero(mask.max(1)), np.flatnonzero(mask.max(0))
-    return np.ascontiguousarray(mask[rows[0] : rows[-1] + 1, cols[0] : cols[-1] + 1])
 
 
 def _write(pen: Pen, style: Style, text: str, box: tuple[float, float, float, float], colour: Colour) -> None:

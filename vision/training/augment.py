@@ -5,8 +5,8 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from vision.training.art import Rng
 from vision.training.dataset import Image
+from vision.training.pen import Rng
 
 _NOISE = np.random.default_rng(5).normal(0, 1, (1024, 1024, 3)).astype(np.float32)
 

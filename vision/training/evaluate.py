@@ -18,7 +18,7 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
-from vision.training.classifier_crops import plain_crop
+from vision.training.crops import plain_crop
 from vision.training.dataset import LABELS, Boxes, Image, Photo, holdout_photos, photo_meta
 from vision.training.split import session_of
 

@@ -17,10 +17,10 @@ from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantTy
 from onnxruntime.quantization.shape_inference import quant_pre_process
 from torch import nn
 
-from vision.training import classifier, detector, evaluate
+from vision.training import classifier, classifier_samples, detector, detector_samples, evaluate
 from vision.training.art import make_faces
 from vision.training.card import FIXED
-from vision.training.classifier_crops import plain_crop
+from vision.training.crops import plain_crop
 from vision.training.dataset import CROP_SOURCES, LABELS, holdout_photos, load_crops
 from vision.training.runs import fitting_photos, validation_photos
 
@@ -87,9 +87,9 @@ def quantise(
 def _calibration(seed: int) -> tuple[list[NDArray[np.uint8]], list[NDArray[np.uint8]]]:
     photos, faces = fitting_photos()[::4], make_faces(seed, 16)
     rng = np.random.default_rng([seed, 99])
-    scenes = detector.Sampler(photos, faces).batch(rng, 96)[0]
-    pool = classifier.collect(photos, {s: load_crops(s) for s in CROP_SOURCES})
-    crops, _ = classifier.Sampler(pool, faces, (0.6, 0.1, 0.3)).batch(rng, 768)
+    scenes = detector_samples.Sampler(photos, faces).batch(rng, 96)[0]
+    pool = classifier_samples.collect(photos, {s: load_crops(s) for s in CROP_SOURCES})
+    crops, _ = classifier_samples.Sampler(pool, faces, (0.6, 0.1, 0.3)).batch(rng, 768)
     return [s[None] for s in scenes], [crops[i : i + 64] for i in range(0, 768, 64)]
 
 

@@ -10,7 +10,7 @@ import cv2
 import torch
 from torch import nn
 
-from vision.training import classifier, detector
+from vision.training import classifier, classifier_samples, detector, detector_samples
 from vision.training.art import make_faces
 from vision.training.dataset import CROP_SOURCES, Photo, load_crops, training_photos
 from vision.training.train import Plan, draw_curve, train
@@ -43,7 +43,7 @@ def train_detector(
 ) -> nn.Module:
     """Train the detector into ``out`` and draw its loss curve."""
     _prepare(threads)
-    sampler = detector.Sampler(fitting_photos(), make_faces(seed, styles))
+    sampler = detector_samples.Sampler(fitting_photos(), make_faces(seed, styles))
     plan = Plan(steps=steps, batch=12, rate=2e-3, ema=0.997, seed=seed)
 
     def step_loss(model: nn.Module, batch: list[torch.Tensor]) -> torch.Tensor:
@@ -72,8 +72,8 @@ def train_classifier(
     """Train the classifier into ``out`` and draw its loss curve."""
     _prepare(threads)
     crops = {source: load_crops(source) for source in CROP_SOURCES}
-    pool = classifier.collect(fitting_photos(), crops)
-    sampler = classifier.Sampler(pool, make_faces(seed + zlib.crc32(b"faces") % 97, styles), shares)
+    pool = classifier_samples.collect(fitting_photos(), crops)
+    sampler = classifier_samples.Sampler(pool, make_faces(seed + zlib.crc32(b"faces") % 97, styles), shares)
     plan = Plan(steps=steps, batch=128, rate=rate, ema=0.998, seed=seed)
 
     def step_loss(model: nn.Module, batch: list[torch.Tensor]) -> torch.Tensor:

@@ -10,9 +10,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.training.art import FACE_H, FACE_W, Colour, Rng
 from vision.training.augment import noise_patch
 from vision.training.dataset import BACK, Boxes, Image
+from vision.training.pen import FACE_H, FACE_W, Colour, Rng
 
 VISIBLE = 0.6
 

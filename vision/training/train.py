@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from vision.training.art import Rng
+from vision.training.pen import Rng
 
 Batch = tuple[np.ndarray[Any, Any], ...]
 

@@ -1,0 +1,172 @@
+"""Training crops of the classifier: photographed, rendered, cut from composed scenes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.training.augment import photometric_crop
+from vision.training.crops import CROP_H, CROP_W, MARGIN, TURN_RATIO
+from vision.training.dataset import LABELS, OTHER, Image, Photo, read_image
+from vision.training.pen import FACE_H, FACE_W, Rng
+from vision.training.scenes import background, compose
+
+SOURCE_WEIGHT = {
+    "rf_tray": 0.35,
+    "rf_table": 2.0,
+    "rf_train_aug": 1.0,
+    "crops_camerash": 2.5,
+    "crops_justinchan": 2.5,
+}
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A tile with surroundings: ``box`` (x0, y0, x1, y1) of the tile within ``image``."""
+
+    image: Image
+    box: NDArray[np.float32]
+    kind: int
+    weight: float
+
+
+def cut_patch(image: Image, box: NDArray[np.float32], kind: int, weight: float, grow: float = 0.4) -> Patch:
+    """Cut a tile with its surroundings, shrunk so that the tile's long side is at most 88 px."""
+    w, h = float(box[2] - box[0]), float(box[3] - box[1])
+    x0, y0 = math.floor(box[0] - grow * w), math.floor(box[1] - grow * h)
+    x1, y1 = math.ceil(box[2] + grow * w), math.ceil(box[3] + grow * h)
+    bh, bw = image.shape[:2]
+    piece = image[max(0, y0) : min(bh, y1), max(0, x0) : min(bw, x1)]
+    edges = (max(0, -y0), max(0, y1 - bh), max(0, -x0), max(0, x1 - bw))
+    if any(edges):
+        piece = np.asarray(cv2.copyMakeBorder(piece, *edges, cv2.BORDER_REPLICATE), np.uint8)
+    inner = box - np.array([x0, y0, x0, y0], np.float32)
+    f = 88 / max(w, h)
+    if f < 1:
+        size = max(2, round(piece.shape[1] * f)), max(2, round(piece.shape[0] * f))
+        inner = inner * np.tile(np.array(size) / (piece.shape[1], piece.shape[0]), 2).astype(np.float32)
+        piece = np.asarray(cv2.resize(piece, size, interpolation=cv2.INTER_AREA), np.uint8)
+    return Patch(np.ascontiguousarray(piece), inner, kind, weight)
+
+
+def crop_quad(box: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Corners that become the crop's top-left, top-right, bottom-right, bottom-left."""
+    x0, y0, x1, y1 = (float(v) for v in box)
+    mx, my = MARGIN * (x1 - x0), MARGIN * (y1 - y0)
+    x0, y0, x1, y1 = x0 - mx, y0 - my, x1 + mx, y1 + my
+    quad = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
+    return np.roll(quad, 1, axis=0) if x1 - x0 > TURN_RATIO * (y1 - y0) else quad
+
+
+def warp_crop(image: Image, quad: NDArray[np.float64]) -> Image:
+    """Warp a quad to 48 x 64, through twice the size where the quad is much larger."""
+    side = max(np.linalg.norm(quad[1] - quad[0]) / CROP_W, np.linalg.norm(quad[3] - quad[0]) / CROP_H)
+    k = 2 if side > 1.25 else 1
+    size = CROP_W * k, CROP_H * k
+    corners = np.array([[0, 0], [size[0], 0], [size[0], size[1]], [0, size[1]]], np.float32) - 0.5
+    m = cv2.getPerspectiveTransform((quad - 0.5).astype(np.float32), corners)
+    out = cv2.warpPerspective(image, m, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    if k == 2:
+        out = cv2.resize(out, (CROP_W, CROP_H), interpolation=cv2.INTER_AREA)
+    return np.asarray(out, np.uint8)
+
+
+def jitter(rng: Rng, quad: NDArray[np.float64], upright: bool = False) -> NDArray[np.float64]:
+    """Scale, shift, turn and bend a quad; ``upright`` leaves the turns by 90 and 180 degrees out."""
+    middle = quad.mean(0)
+    u, v = quad[1] - quad[0], quad[3] - quad[0]
+    scale = rng.uniform(0.92, 1.18)
+    angle = math.radians(rng.uniform(-25, 25) if rng.random() < 0.2 else rng.normal(0, 5))
+    c, s = math.cos(angle), math.sin(angle)
+    out = (quad - middle) @ np.array([[c, s], [-s, c]]) * scale + middle
+    out = out + rng.normal(0, 0.04) * u + rng.normal(0, 0.04) * v
+    out = out + rng.normal(0, 0.035, (4, 1)) * u + rng.normal(0, 0.035, (4, 1)) * v
+    if upright:
+        return np.asarray(out)
+    if rng.random() < 0.2:
+        out = np.roll(out, 1 if rng.random() < 0.5 else -1, axis=0)
+    if rng.random() < 0.35:
+        out = np.roll(out, 2, axis=0)
+    return np.asarray(out)
+
+
+def collect(photos: Sequence[Photo], crops: Mapping[str, Sequence[tuple[Path, int]]]) -> list[Patch]:
+    """Cut every labelled tile of the photographs, and load the single-tile sources."""
+    pool = []
+    for photo in photos:
+        image = photo.read()
+        weight = SOURCE_WEIGHT[photo.source]
+        pool += [cut_patch(image, b, int(k), weight) for b, k in zip(photo.boxes, photo.kinds, strict=True)]
+    for source, listed in crops.items():
+        for path, kind in listed:
+            image = read_image(path)
+            h, w = image.shape[:2]
+            box = np.array([0, 0, w, h], np.float32) * 0.98 + np.array([w, h, w, h], np.float32) * 0.01
+            pool.append(cut_patch(image, box, kind, SOURCE_WEIGHT[source], grow=0.02))
+    return pool
+
+
+class Sampler:
+    """Draws crops: from photographs, rendered faces, composed scenes; a few of ``other``."""
+
+    def __init__(self, pool: Sequence[Patch], faces: NDArray[np.uint8], shares: tuple[float, float, float]):
+        self.pool = list(pool)
+        self.faces = faces
+        self.shares = np.array(shares) / sum(shares)
+        counts = np.bincount([p.kind for p in self.pool], minlength=len(LABELS))
+        self.chances = np.array([p.weight / math.sqrt(counts[p.kind]) for p in self.pool])
+        self.chances /= self.chances.sum()
+
+    def _other(self, rng: Rng) -> Image:
+        if rng.random() < 0.15:
+            return background(rng, [], 64)[:, :48]
+        patch = self.pool[int(rng.integers(len(self.pool)))]
+        quad = crop_quad(patch.box)
+        u, v = quad[1] - quad[0], quad[3] - quad[0]
+        way = (u, v, -u, -v, u + v, u - v)[int(rng.integers(6))]
+        return warp_crop(patch.image, jitter(rng, quad + way * rng.uniform(0.42, 0.6)))
+
+    def real(self, rng: Rng, count: int) -> list[tuple[Image, int]]:
+        """Draw crops of photographed tiles."""
+        picks = rng.choice(len(self.pool), count, p=self.chances)
+        chosen = [self.pool[int(i)] for i in picks]
+        return [(warp_crop(p.image, jitter(rng, crop_quad(p.box))), p.kind) for p in chosen]
+
+    def rendered(self, rng: Rng, count: int) -> list[tuple[Image, int]]:
+        """Draw crops of single rendered faces on a plain surround."""
+        out = []
+        for _ in range(count):
+            kind = int(rng.integers(43))
+            face = self.faces[int(rng.integers(len(self.faces))), kind]
+            pad = 24
+            colour = tuple(int(c) for c in (face[2, 48] if rng.random() < 0.5 else rng.integers(0, 256, 3)))
+            canvas = cv2.copyMakeBorder(face, pad, pad, pad, pad, cv2.BORDER_CONSTANT, value=colour)
+            box = np.array([pad, pad, pad + FACE_W, pad + FACE_H], np.float32)
+            out.append((warp_crop(np.asarray(canvas, np.uint8), jitter(rng, crop_quad(box))), kind))
+        return out
+
+    def composed(self, rng: Rng, count: int) -> list[tuple[Image, int]]:
+        """Draw crops cut from synthetic scenes, with neighbours and sides in them."""
+        out: list[tuple[Image, int]] = []
+        while len(out) < count:
+            scene = compose(rng, self.faces, [], 320, least=34.0)
+            for box, kind, hidden in zip(scene.boxes, scene.kinds, scene.ignore, strict=True):
+                if not hidden and box[2] - box[0] > 14 and box[3] - box[1] > 14:
+                    quad = jitter(rng, crop_quad(box))
+                    out.append((warp_crop(scene.image, quad), int(kind)))
+        return [out[int(i)] for i in rng.permutation(len(out))[:count]]
+
+    def batch(self, rng: Rng, size: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return crops uint8 (size, 64, 48, 3) and label numbers (size,)."""
+        n_other = rng.binomial(size, 0.04)
+        n_real, n_rendered, n_composed = (int(n) for n in rng.multinomial(size - n_other, self.shares))
+        drawn = self.real(rng, n_real) + self.rendered(rng, n_rendered) + self.composed(rng, n_composed)
+        drawn += [(self._other(rng), OTHER) for _ in range(n_other)]
+        images = np.stack([photometric_crop(rng, image) for image, _ in drawn])
+        return images, np.array([kind for _, kind in drawn], np.int64)
