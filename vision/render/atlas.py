@@ -36,8 +36,10 @@ def _atlas() -> NDArray[np.uint8]:
 
 
 @lru_cache(maxsize=256)
-def face(kind: str, width: int) -> Image:
+def face(kind: str, width: int, back: tuple[int, int, int] = GREEN_BACK) -> Image:
     """Top of a tile of a kind: uint8 ``(H, W, 3)`` BGR, ``width`` wide, H = 4/3 of it.
+
+    ``back``: colour (BGR) of a tile lying face down.
 
     Raises SceneError for a kind that has no picture.
     """
@@ -46,13 +48,13 @@ def face(kind: str, width: int) -> Image:
     index = KINDS.index(kind)
     left, top = index % COLUMNS * CELL[0], index // COLUMNS * CELL[1]
     art = _atlas()[top : top + CELL[1], left : left + CELL[0]].astype(np.float32)
-    full = np.empty((CELL[1], CELL[0], 4), np.float32)
-    full[:] = (*(GREEN_BACK if kind == "back" else IVORY), 255)
+    full = np.empty((CELL[1], CELL[0], 3), np.float32)
+    full[:] = back if kind == "back" else IVORY
     inset = 0 if kind == "back" else round(INSET * CELL[0])
     inner = full[inset : CELL[1] - inset, inset : CELL[0] - inset]
     small = cv2.resize(art, (inner.shape[1], inner.shape[0]), interpolation=cv2.INTER_AREA)
     share = small[..., 3:] / 255
-    inner[..., :3] = inner[..., :3] * (1 - share) + small[..., :3] * share
+    inner[:] = inner * (1 - share) + small[..., :3] * share
     size = (width, round(width * CELL[1] / CELL[0]))
     method = cv2.INTER_AREA if width < CELL[0] else cv2.INTER_LINEAR
-    return np.asarray(cv2.resize(full[..., :3], size, interpolation=method).round(), np.uint8)
+    return np.asarray(cv2.resize(full, size, interpolation=method).round(), np.uint8)

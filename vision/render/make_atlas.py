@@ -13,6 +13,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from vision.render.atlas import ATLAS_FILE, CELL, COLUMNS, KINDS
 
@@ -28,6 +29,17 @@ def page(sprite: str) -> str:
         for i, kind in enumerate(KINDS)
     )
     return f"<!doctype html><meta charset=utf-8><style>body{{margin:0}}</style>{sprite}{cells}"
+
+
+def _clear_back(image: NDArray[np.uint8]) -> None:
+    """Keep only the white pattern of the back, so that it can lie on any colour."""
+    index = KINDS.index("back")
+    left, top = index % COLUMNS * CELL[0], index // COLUMNS * CELL[1]
+    cell = image[top : top + CELL[1], left : left + CELL[0]]
+    base = cell[CELL[1] // 2 - 30, 3, :3].astype(np.float32)
+    white = ((cell[..., :3] - base) / (255 - base)).min(axis=2)
+    cell[..., 3] = (np.clip(white, 0, 1) * cell[..., 3]).astype(np.uint8)
+    cell[..., :3] = 255
 
 
 def main() -> None:
@@ -47,10 +59,12 @@ def main() -> None:
         image = cv2.imread(str(shot), cv2.IMREAD_UNCHANGED)
     if image is None:
         raise SystemExit("the browser gave no picture")
+    sheet = np.asarray(image, np.uint8)
+    _clear_back(sheet)
     # Steps of 8 in colour cost nothing to the eye and halve the file.
-    image[..., :3] = np.minimum(image[..., :3].astype(np.uint16) + 4, 255) // 8 * 8
-    image[image[..., 3] == 0] = 0
-    cv2.imwrite(str(ATLAS_FILE), image, [cv2.IMWRITE_PNG_COMPRESSION, 9])
+    sheet[..., :3] = np.minimum(sheet[..., :3].astype(np.uint16) + 4, 255) // 8 * 8
+    sheet[sheet[..., 3] == 0] = 0
+    cv2.imwrite(str(ATLAS_FILE), sheet, [cv2.IMWRITE_PNG_COMPRESSION, 9])
 
 
 if __name__ == "__main__":

@@ -21,9 +21,9 @@ from vision.render.laying import PlacedTile, place_tiles
 from vision.render.scene import Scene
 from vision.table import TABLE_HALF, TILE_DEPTH, TILE_HEIGHT, TILE_WIDTH
 
-__all__ = ["render"]
+__all__ = ["Look", "render", "tile_quads"]
 
-FLOOR, FRAME, CLOTH, CONSOLE, WINDOW = (72, 78, 88), (44, 52, 66), (88, 112, 40), (48, 44, 42), (92, 84, 78)
+FLOOR, FRAME, CONSOLE, WINDOW = (72, 78, 88), (44, 52, 66), (48, 44, 42), (92, 84, 78)
 FRAME_WIDTH = 42.0
 CONSOLE_HALF = 92.0
 BACK_SHARE = 0.4
@@ -32,6 +32,14 @@ BEVEL = 1.0
 """Millimetres by which the top is smaller than the body."""
 SUBPIXEL = 4
 JPEG_QUALITY = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Colours of a venue (BGR 0..255): table cloth and tile backs."""
+
+    cloth: tuple[int, int, int] = (104, 82, 46)
+    back: tuple[int, int, int] = GREEN_BACK
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,13 +64,13 @@ def _on_table(camera: Pinhole, points: Matrix, z: float = 0.0) -> Matrix:
 
 
 @lru_cache(maxsize=4)
-def _empty_table(view: bytes, size: tuple[int, int]) -> Image:
+def _empty_table(view: bytes, size: tuple[int, int], cloth: tuple[int, int, int]) -> Image:
     """Cloth, frame, centre console and floor for a camera matrix (its bytes) and picture size."""
     camera = Pinhole(np.frombuffer(view, np.float64).reshape(3, 4), np.zeros(3))
     image = np.full((size[1], size[0], 3), FLOOR, np.uint8)
     _polygon(image, _on_table(camera, _square(TABLE_HALF + FRAME_WIDTH)), FRAME)
     _polygon(image, _on_table(camera, _square(TABLE_HALF + 4)), [c * 0.6 for c in FRAME])
-    _polygon(image, _on_table(camera, _square(TABLE_HALF)), CLOTH)
+    _polygon(image, _on_table(camera, _square(TABLE_HALF)), cloth)
     _polygon(image, _on_table(camera, _square(CONSOLE_HALF)), CONSOLE)
     turn = np.linspace(0, 2 * np.pi, 48, endpoint=False)
     ring = np.stack([np.cos(turn), np.sin(turn)], axis=1)
@@ -98,10 +106,10 @@ def _darken_shadows(image: Image, tiles: list[PlacedTile], camera: Pinhole, ligh
     return np.asarray(cv2.multiply(image, bright, scale=1 / 255), np.uint8)
 
 
-def _draw_sides(image: Image, tile: PlacedTile, camera: Pinhole, light: _Light) -> None:
+def _draw_sides(image: Image, tile: PlacedTile, camera: Pinhole, light: _Light, look: Look) -> None:
     corners = _corners(tile, TILE_WIDTH / 2, TILE_HEIGHT / 2)
     split = TILE_DEPTH * (1 - BACK_SHARE if tile.kind == "back" else BACK_SHARE)
-    lower, upper = (IVORY, GREEN_BACK) if tile.kind == "back" else (GREEN_BACK, IVORY)
+    lower, upper = (IVORY, look.back) if tile.kind == "back" else (look.back, IVORY)
     levels = [_on_table(camera, corners, tile.z + z) for z in (0.0, split, TILE_DEPTH)]
     for k in range(4):
         n = (k + 1) % 4
@@ -116,9 +124,9 @@ def _draw_sides(image: Image, tile: PlacedTile, camera: Pinhole, light: _Light) 
 
 
 @lru_cache(maxsize=512)
-def _top(kind: str, width: int) -> tuple[Image, NDArray[np.uint8]]:
+def _top(kind: str, width: int, back: tuple[int, int, int]) -> tuple[Image, NDArray[np.uint8]]:
     """Top of a tile with shaded rim, and the mask of its rounded shape, both with a clear border of 1."""
-    picture = face(kind, width)
+    picture = face(kind, width, back)
     height = picture.shape[0]
     mask = np.zeros((height * 4, width * 4), np.uint8)
     radius = max(1, round(0.09 * width * 4))
@@ -136,17 +144,17 @@ def _top(kind: str, width: int) -> tuple[Image, NDArray[np.uint8]]:
     return np.asarray(padded, np.uint8), np.asarray(np.pad(mask, 1), np.uint8)
 
 
-def _draw_top(image: Image, tile: PlacedTile, camera: Pinhole) -> None:
+def _draw_top(image: Image, tile: PlacedTile, camera: Pinhole, look: Look) -> None:
     corners = _corners(tile, TILE_WIDTH / 2 - BEVEL, TILE_HEIGHT / 2 - BEVEL)
     rim = _on_table(camera, _corners(tile, TILE_WIDTH / 2, TILE_HEIGHT / 2), tile.z + TILE_DEPTH)
-    _polygon(image, rim, [c * 0.86 for c in (GREEN_BACK if tile.kind == "back" else IVORY)])
+    _polygon(image, rim, [c * 0.86 for c in (look.back if tile.kind == "back" else IVORY)])
     quad = _on_table(camera, corners, tile.z + TILE_DEPTH)
     left, top = np.maximum(np.floor(quad.min(axis=0)).astype(int) - 1, 0)
     right, bottom = np.minimum(np.ceil(quad.max(axis=0)).astype(int) + 2, [image.shape[1], image.shape[0]])
     if right <= left or bottom <= top:
         return
     width = -(-int(1.1 * np.linalg.norm(quad[1] - quad[0])) // 4) * 4
-    picture, mask = _top(tile.kind, max(8, width))
+    picture, mask = _top(tile.kind, max(8, width), look.back)
     height, wide = picture.shape[0] - 2, picture.shape[1] - 2
     source = np.asarray([[1, 1], [wide + 1, 1], [wide + 1, height + 1], [1, height + 1]], np.float64)
     matrix = homography(source - 0.5, quad - [left, top])
@@ -196,23 +204,38 @@ def _through_camera(image: Image, rng: np.random.Generator) -> Image:
     return np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.uint8)
 
 
-def render(scene: Scene, calibration: Calibration | None = None, seed: int = 0) -> Image:
+def tile_quads(scene: Scene, calibration: Calibration | None = None) -> list[tuple[str, Matrix]]:
+    """Where the tops of a scene's tiles are in the frame: kind and corners ``(4, 2)`` in pixels.
+
+    Corners as the tile is read: top left, top right, bottom right, bottom left. Walls come first,
+    then each place's hand in reading order, then the indicator. Hidden tiles are not left out.
+    """
+    camera = pinhole_of(calibration or default_calibration())
+    return [
+        (tile.kind, _on_table(camera, _corners(tile, TILE_WIDTH / 2, TILE_HEIGHT / 2), tile.z + TILE_DEPTH))
+        for tile in place_tiles(scene)
+    ]
+
+
+def render(
+    scene: Scene, calibration: Calibration | None = None, seed: int = 0, look: Look | None = None
+) -> Image:
     """Render a frame: uint8 ``(H, W, 3)`` BGR of the calibration's size.
 
     The camera is the one whose zones lie as in ``calibration`` (the default table without it). How
     the tiles lie and the lamp follow ``scene.light_seed``; blur and noise follow ``seed``: the same
     arguments give the same bytes. Raises SceneError when a hand does not fit its zone.
     """
-    calibration = calibration or default_calibration()
+    calibration, look = calibration or default_calibration(), look or Look()
     camera = pinhole_of(calibration)
     tiles = place_tiles(scene)
     lamp = np.random.default_rng([scene.light_seed & 0xFFFFFFFF, 2])
     slant = lamp.uniform(-0.45, 0.45, 2)
     light = _Light(slant, -slant / max(float(np.linalg.norm(slant)), 0.05))
-    image = _empty_table(camera.matrix.tobytes(), calibration.size)
+    image = _empty_table(camera.matrix.tobytes(), calibration.size, look.cloth)
     image = _darken_shadows(image, tiles, camera, light)
     far_first = sorted(tiles, key=lambda t: (t.z, -float(np.linalg.norm(camera.position[:2] - [t.x, t.y]))))
     for tile in far_first:
-        _draw_sides(image, tile, camera, light)
-        _draw_top(image, tile, camera)
+        _draw_sides(image, tile, camera, light, look)
+        _draw_top(image, tile, camera, look)
     return _through_camera(_lit(image, lamp), np.random.default_rng([scene.light_seed & 0xFFFFFFFF, seed, 3]))
