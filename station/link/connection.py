@@ -58,7 +58,11 @@ class LinkStatus(msgspec.Struct, frozen=True):
 
     @property
     def code(self) -> str:
-        """Identifier for screens: ``central.up``, ``central.down``, …"""
+        """Identifier for screens: ``central.none``, ``.down``, ``.denied``, ``.fork`` or ``.up``."""
+        if self.state is LinkState.OFF:
+            return "central.none"
+        if self.state is LinkState.REFUSED:
+            return "central.fork" if self.reason in ("fork", "rollback") else "central.denied"
         return f"central.{self.state.value}"
 
     @property

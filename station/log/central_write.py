@@ -104,4 +104,4 @@ class CentralTransaction:
             "hash": claimed.hash.hex(),
             "stored": known.head.seq,
         }
-        self.own([("log.fork", msgspec.json.encode(body))])
+        self.own([("link.fork", msgspec.json.encode(body))])

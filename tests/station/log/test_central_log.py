@@ -73,7 +73,7 @@ def test_a_fork_is_put_into_quarantine_and_nothing_is_overwritten(central: Centr
     assert central.in_quarantine(A)
     assert [s.entry for s in central.entries(limit=2)] == a
     alarm = central.entries(after=2)
-    assert [(s.table_id, s.entry.kind) for s in alarm] == [("", "log.fork")]
+    assert [(s.table_id, s.entry.kind) for s in alarm] == [("", "link.fork")]
     assert receptions(central, [("T1", e) for e in events_of(A, 3)]) == [Reception.QUARANTINED] * 3
     assert central.head.seq == 3
     assert central.verify().ok
@@ -93,7 +93,7 @@ def test_a_claimed_head_can_put_a_log_into_quarantine_once(central: CentralLog) 
     central.accept(for_table("T1", events_of(A, 2)), 1)
     for _ in range(3):
         central.quarantine("T1", A, "rollback", Head(1, b"h" * 32), 9)
-    assert [s.entry.kind for s in central.entries(after=2)] == ["log.fork"]
+    assert [s.entry.kind for s in central.entries(after=2)] == ["link.fork"]
     assert b'"rollback"' in central.entries(after=2)[0].entry.body
 
 

@@ -1,0 +1,151 @@
+"""The state of the hall as JSON: what ``GET /api/state`` answers and the pages are made from. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from station.central.fold import Alarm, Hall, TableFold, Win
+from station.places import Place, seat_of
+from station.table.session import Session, Stage
+
+__all__ = ["ONLINE_S", "Surroundings", "state_object"]
+
+ONLINE_S = 6.0
+"""A table that was not heard for this long is offline; it pings every 2 s."""
+_WINDS = ("1z", "2z", "3z", "4z")
+_WINS_SHOWN = 50
+_PHASES = {
+    Stage.CLOSED: "ruled",
+    Stage.START: "start",
+    Stage.CYCLE: "build",
+    Stage.DICED: "deal",
+    Stage.DEALT: "indicator",
+    Stage.PLAY: "play",
+    Stage.RULED: "ruled",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the state shows besides the log.
+
+    ``now``: Unix seconds. ``silence_s``: for each table heard since the start, how long ago. ``enrolled``:
+    the tables of the allow-list. ``trouble``: code of what keeps the log from being written, or None.
+    """
+
+    now: float = 0.0
+    silence_s: Mapping[str, float] = field(default_factory=dict)
+    enrolled: frozenset[str] = frozenset()
+    event: str = ""
+    format: str = "casual"
+    duration_s: int | None = None
+    trouble: str | None = None
+
+
+def state_object(hall: Hall, around: Surroundings) -> dict[str, Any]:
+    """Return the whole state of the hall, ready for JSON."""
+    ids = sorted(around.enrolled | hall.tables.keys(), key=_natural)
+    return {
+        "pos": hall.pos,
+        "event": {"name": around.event, "format": around.format, "clock": _clock(hall, around)},
+        "tables": [_table(table, hall.tables.get(table), around) for table in ids],
+        "wins": _wins(hall),
+        "alarms": _alarms(hall, around),
+    }
+
+
+def _natural(table: str) -> list[tuple[int, str]]:
+    """Sort key: T2 before T10."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", table)]
+
+
+def _clock(hall: Hall, around: Surroundings) -> dict[str, Any]:
+    opened = [f.session.opened_at for f in hall.tables.values() if f.session.opened_at is not None]
+    started = min(opened, default=None)
+    remaining = None
+    if started is not None and around.duration_s is not None:
+        remaining = max(0, int(started + around.duration_s - around.now))
+    return {"started_at": started, "duration_s": around.duration_s, "remaining_s": remaining}
+
+
+def _table(table: str, fold: TableFold | None, around: Surroundings) -> dict[str, Any]:
+    silence = around.silence_s.get(table)
+    session = fold.session if fold else Session()
+    indicator = session.indicator
+    return {
+        "id": table,
+        "online": silence is not None and silence < ONLINE_S,
+        "last_seen_s": None if silence is None else round(silence, 1),
+        "phase": _phase(session) if fold else "offline",
+        "hand_count": session.hands_finished,
+        "circle": session.circle,
+        "dealer": session.dealer,
+        "places": _places(session),
+        "bank": session.bank,
+        "wild": indicator.wild if indicator else None,
+        "chain_ok": not (fold and fold.forked),
+        "events": len(fold.events) if fold else 0,
+        "head": fold.head.hex() if fold else "",
+    }
+
+
+def _phase(session: Session) -> str:
+    if session.cut is not None:
+        return "recovery"
+    if session.stage is Stage.CLAIM:
+        return "verdict" if session.claim and session.claim.tiles else "claim"
+    if session.stage is Stage.RULED and session.released:
+        return "intake"
+    return _PHASES[session.stage]
+
+
+def _places(session: Session) -> list[dict[str, Any]]:
+    n = len(session.places)
+    return [
+        {
+            "place": place,
+            "name": state.name,
+            "chips": state.chips,
+            "wind": _WINDS[seat_of(Place(place), session.dealer, n)],
+        }
+        for place, state in enumerate(session.places)
+    ]
+
+
+def _wins(hall: Hall) -> list[dict[str, Any]]:
+    """The newest wins of the hall first."""
+    wins: Iterable[tuple[str, Win]] = (
+        (table, win) for table, fold in hall.tables.items() for win in fold.wins.values()
+    )
+    newest = sorted(wins, key=lambda item: item[1].at, reverse=True)[:_WINS_SHOWN]
+    return [
+        {
+            "table": table,
+            "hand_no": win.hand,
+            "winner": win.winner,
+            "name": win.name,
+            "cls": win.cls,
+            "pay": list(win.pay),
+            "line": win.line,
+            "tiles": [list(group) for group in win.tiles],
+            "wild": win.wild,
+            "at": win.at,
+        }
+        for table, win in newest
+    ]
+
+
+def _alarms(hall: Hall, around: Surroundings) -> list[dict[str, Any]]:
+    """What needs somebody now first, then what happened, newest first."""
+    now = [Alarm(around.trouble, None, around.now, {})] if around.trouble else []
+    for table, fold in hall.tables.items():
+        if fold.called_by is not None:
+            place, at = fold.called_by
+            now.append(Alarm("referee.called", table, at, {"place": place}))
+    return [
+        {"code": alarm.code, "table": alarm.table, "at": alarm.at, "params": alarm.params}
+        for alarm in (*now, *reversed(hall.alarms))
+    ]
