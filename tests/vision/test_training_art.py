@@ -1,0 +1,46 @@
+"""Tile art: every kind is drawn, kinds differ, the product's own sprite is cut right."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vision.training import art, pen, styles
+from vision.training.dataset import LABELS
+
+CODE_DRAWN = [label for label in LABELS[:43] if label[1] in "ps" or label in ("5z", "back")]
+
+
+def test_kinds_drawn_by_code_differ_in_every_style():
+    rng = np.random.default_rng(3)
+    for _ in range(3):
+        style = styles.random_style(rng)
+        style.index = 0
+        faces = [art.draw_face(label, style).astype(int) for label in CODE_DRAWN]
+        for i, face in enumerate(faces):
+            assert face.shape == (pen.FACE_H, pen.FACE_W, 3)
+            assert all(np.abs(face - other).mean() > 1 for other in faces[:i])
+
+
+def test_same_seed_draws_the_same_face():
+    one, two = (art.draw_face("1s", styles.random_style(np.random.default_rng(9))) for _ in range(2))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_own_sprite_has_every_kind():
+    faces = art.sprite_faces()
+    assert set(faces) == set(LABELS[:43])
+    green = faces["back"].reshape(-1, 3).mean(0)
+    assert green[1] > green[2] + 30
+    red = faces["7z"].reshape(-1, 3).min(0)
+    assert faces["5z"].reshape(-1, 3)[:, 0].min() > red[0]
+
+
+def test_characters_need_fonts():
+    pytest.importorskip("PIL")
+    if not Path(styles.FONTS[0][0]).exists():
+        pytest.skip("Debian's fonts-noto-cjk is not installed")
+    style = styles.random_style(np.random.default_rng(1))
+    style.font = styles.FONTS[0]
+    faces = [art.draw_face(label, style).astype(int) for label in LABELS[:9] + LABELS[34:42]]
+    assert all(np.abs(a - b).mean() > 0.5 for i, a in enumerate(faces) for b in faces[:i])

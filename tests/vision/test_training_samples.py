@@ -1,0 +1,85 @@
+"""What the networks are taught: target maps decode to the boxes, crops are cut as the product cuts."""
+
+import numpy as np
+import pytest
+
+from vision.training import classifier_samples, crops, detector_samples, evaluate
+from vision.training.dataset import OTHER
+
+
+def sample(boxes, ignore=None):
+    n = detector_samples.CROP // detector_samples.STRIDE
+    image = np.zeros((detector_samples.CROP,) * 2 + (3,), np.uint8)
+    marks = np.zeros(len(boxes), bool) if ignore is None else np.array(ignore)
+    return detector_samples.Sample(image, np.array(boxes, np.float32), marks, np.ones((n, n), np.float32))
+
+
+def test_targets_decode_to_touching_boxes():
+    boxes = [[40 + 30 * i, 100, 70 + 30 * i, 142] for i in range(8)]
+    heat, sides, mask, _ = detector_samples.targets(sample(boxes))
+    maps = np.concatenate(
+        [np.log(np.clip(heat, 1e-4, 0.999) / (1 - np.clip(heat, 1e-4, 0.999)))[None], np.log(sides)]
+    )
+    found, _ = evaluate._peaks(maps.astype(np.float32))
+    found = found[np.argsort(found[:, 0])]
+    np.testing.assert_allclose(found, boxes, atol=0.01)
+    assert mask[heat >= 0.999].all()
+
+
+def test_hardly_visible_tiles_cost_nothing():
+    heat, _, mask, weight = detector_samples.targets(sample([[400, 100, 440, 160]], [True]))
+    assert not heat.any()
+    assert not mask.any()
+    assert (weight[13:20, 50:] == 0).all()
+    assert weight[0, 0] == 1
+
+
+def test_quarter_turns_move_boxes_with_the_picture():
+    made = sample([[16, 80, 48, 120]])
+    made.image[80:120, 16:48] = 255
+    for seed in range(6):
+        turned = detector_samples._quarter_turn(np.random.default_rng(seed), made)
+        x0, y0, x1, y1 = turned.boxes[0].astype(int)
+        assert (turned.image[y0:y1, x0:x1] == 255).all()
+        assert turned.image.sum() == made.image.sum()
+
+
+@pytest.mark.parametrize("box", [[10, 10, 34, 42], [10, 10, 60, 40]])
+def test_training_crop_equals_the_products_crop(box):
+    rng = np.random.default_rng(1)
+    image = np.repeat(np.repeat(rng.integers(0, 256, (12, 14, 3)).astype(np.uint8), 8, 0), 8, 1)
+    box = np.array(box, np.float32)
+    warped = classifier_samples.warp_crop(image, classifier_samples.crop_quad(box))
+    plain = crops.plain_crop(image, box)
+    assert plain.shape == (crops.CROP_H, crops.CROP_W, 3)
+    assert np.abs(warped.astype(int) - plain).mean() < 16
+
+
+def test_half_turn_of_a_crop():
+    image = np.random.default_rng(1).integers(0, 256, (80, 80, 3)).astype(np.uint8)
+    box = np.array([10, 10, 45, 60], np.float32)
+    np.testing.assert_array_equal(crops.plain_crop(image, box, 2), crops.plain_crop(image, box)[::-1, ::-1])
+
+
+def test_patch_keeps_the_tile_at_its_box():
+    image = np.zeros((200, 200, 3), np.uint8)
+    image[100:180, 20:80] = 255
+    patch = classifier_samples.cut_patch(image, np.array([20, 100, 80, 180], np.float32), 3, 1.0)
+    x0, y0, x1, y1 = np.round(patch.box).astype(int)
+    assert (patch.image[y0 + 1 : y1 - 1, x0 + 1 : x1 - 1] == 255).all()
+    assert patch.image.mean() < 200
+
+
+def test_batches_are_repeatable_and_mix_sources():
+    faces = np.random.default_rng(0).integers(0, 256, (2, 43, 128, 96, 3)).astype(np.uint8)
+    image = np.random.default_rng(2).integers(0, 256, (200, 200, 3)).astype(np.uint8)
+    box = np.array([60, 60, 110, 130], np.float32)
+    pool = [classifier_samples.cut_patch(image, box, kind, 1.0) for kind in (1, 2)]
+    sampler = classifier_samples.Sampler(pool, faces, (0.5, 0.25, 0.25))
+    (a, kinds), (b, again) = (sampler.batch(np.random.default_rng(4), 96) for _ in range(2))
+    np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(kinds, again)
+    assert a.shape == (96, 64, 48, 3)
+    assert OTHER in kinds
+    assert {1, 2} <= set(kinds.tolist())
+    assert len(set(kinds.tolist())) > 12
