@@ -55,9 +55,9 @@ class WallDealt(Body, frozen=True, kw_only=True):
 
     hand: int
     machine_hand: int | None
-    thrower: int
-    wall: int
-    stack: int
+    thrower: int | None
+    wall: int | None
+    stack: int | None
 
 
 class IndicatorRevealed(Body, frozen=True, kw_only=True):
@@ -113,6 +113,13 @@ class HandRead(Body, frozen=True, kw_only=True):
     why: list[str]
     expect: int | None = None
     ms: float | None = None
+
+
+class RetakeAsked(Body, frozen=True, kw_only=True):
+    """A referee wants a new photograph of the claimed hand."""
+
+    hand: int
+    claim: int
 
 
 class TileMended(Body, frozen=True, kw_only=True):
@@ -243,6 +250,7 @@ EVENTS: dict[str, type[Body]] = {
     "indicator.corrected": IndicatorCorrected,
     "hand.claimed": HandClaimed,
     "hand.read": HandRead,
+    "hand.retake_asked": RetakeAsked,
     "hand.tile_mended": TileMended,
     "hand.rejected": HandRejected,
     "hand.confirmed": HandConfirmed,

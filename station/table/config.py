@@ -7,11 +7,34 @@ from typing import Any
 
 import msgspec
 
-from station.errors import StationError
+from station.errors import ConfigError
 
+EXAMPLE = """\
+# A table computer. Paths are relative to this file.
+table = "T1"
+home = "T1"                           # log, photographs and command ledger lie here
+http_host = "127.0.0.1"               # address of the touchscreen's pages
+http_port = 8081                      # 0 takes a free one
+ruleset = "zhenjiang"                 # `quezhuo rules zhenjiang` lists the options
+players = ["东", "南", "西", "北"]     # counter-clockwise from the touchscreen's side
+chips = 50
+duration_s = 3600
+driver = "native"                     # "none": a table without a machine
+serial = "/dev/serial/by-path/..."    # "pty:PATH" for a simulated machine
+camera = 0                            # "folder:DIR", "render", or "none": hands are typed in
+# calibration = "calibration.json"    # the taught zones
+# model = "recognizer.json"           # another recognizer
+threads = 2                           # of the recognizer
+secret_key = "keys/T1.key"            # quezhuo keygen T1
 
-class ConfigError(StationError):
-    """The configuration file can't be used; the message names the key and the fix."""
+[options]                             # of the rule set
+payment = "pei"
+
+[central]
+endpoint = "tcp://192.168.1.2:7700"
+public_key = "keys/central.pub"
+"""
+"""A commented example, printed by ``quezhuo config table``."""
 
 
 class Central(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -23,7 +46,10 @@ class Central(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class TableConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A table computer. Durations in seconds, amounts in the smallest chip."""
+    """A table computer. Durations in seconds, amounts in the smallest chip.
+
+    Relative paths start from the folder of the configuration file.
+    """
 
     table: str = "T1"
     home: str
@@ -49,7 +75,7 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 def load_config(path: Path) -> TableConfig:
-    """Read a table's configuration.
+    """Read a table's configuration; paths in the result are absolute.
 
     Raises:
         ConfigError: the file is missing, is not TOML, or holds an unknown key or a wrong type.
@@ -57,13 +83,39 @@ def load_config(path: Path) -> TableConfig:
     try:
         text = path.read_bytes()
     except OSError as error:
-        raise ConfigError(f"Can't read {path}: {error.strerror}. Name an existing configuration file.") from None
+        raise ConfigError(
+            f"Can't read {path}: {error.strerror}.", fix="Name an existing configuration file."
+        ) from None
     try:
         config = msgspec.toml.decode(text, type=TableConfig)
     except msgspec.DecodeError as error:
-        raise ConfigError(f"{path}: {error}. `quezhuo config table` prints a valid file.") from None
+        raise ConfigError(f"{path}: {error}.", fix="`quezhuo config table` prints a valid file.") from None
     if config.driver not in ("native", "none"):
-        raise ConfigError(f"{path}: driver = {config.driver!r} is not known; use \"native\" or \"none\".")
+        raise ConfigError(f"{path}: driver = {config.driver!r} is not known.", fix='Use "native" or "none".')
+    if config.central is not None and config.secret_key is None:
+        raise ConfigError(
+            f"{path}: with [central] the table needs its own key.",
+            fix="Set secret_key; see `quezhuo keygen`.",
+        )
     if config.driver == "native" and not config.serial:
-        raise ConfigError(f"{path}: driver = \"native\" needs serial = \"/dev/…\", or use driver = \"none\".")
-    return config
+        raise ConfigError(
+            f"{path}: the native driver needs a port.", fix='Set serial = "/dev/…" or driver = "none".'
+        )
+    return _absolute(config, path.absolute().parent)
+
+
+def _absolute(config: TableConfig, base: Path) -> TableConfig:
+    """Resolve paths against the folder of the configuration file."""
+    central, camera = config.central, config.camera
+    if central is not None:
+        central = msgspec.structs.replace(central, public_key=str(base / central.public_key))
+    if isinstance(camera, str) and camera.startswith("folder:"):
+        camera = f"folder:{base / camera.removeprefix('folder:')}"
+    optional = {name: getattr(config, name) for name in ("calibration", "model", "secret_key")}
+    return msgspec.structs.replace(
+        config,
+        home=str(base / config.home),
+        central=central,
+        camera=camera,
+        **{name: str(base / value) for name, value in optional.items() if value},
+    )

@@ -15,6 +15,8 @@ _NAME = re.compile(r"[0-9a-f]{32}\.jpg")
 class PhotoStoreError(StationError):
     """A photograph can't be stored (disk full, no permission)."""
 
+    code = "photo.not_stored"
+
 
 class PhotoStore:
     """A folder of JPEG files named by the BLAKE2b-128 hash of their bytes."""
@@ -42,7 +44,9 @@ class PhotoStore:
             part.replace(path)
         except OSError as error:
             part.unlink(missing_ok=True)
-            raise PhotoStoreError(f"The photo can't be stored ({error.strerror}): free some space.") from error
+            raise PhotoStoreError(
+                f"The photo can't be stored ({error.strerror}).", fix="Free some space."
+            ) from error
         return name
 
     def path(self, name: str) -> Path | None:

@@ -34,7 +34,10 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlaceState:
-    """One player's account and standing. ``barred``: false win in this hand; ``xianggong``: dead hand."""
+    """One player's account and standing.
+
+    ``deferred``: fines collected at the close. ``barred``: false win in this hand. ``xianggong``: dead hand.
+    """
 
     name: str
     chips: int
@@ -211,8 +214,7 @@ def _opened(state: Session, event: Event, body: m.SessionOpened) -> Session:
 
 def _closed(state: Session, _: Event, body: m.SessionClosed) -> Session:
     places = tuple(
-        replace(p, chips=p.chips - fine, deferred=0)
-        for p, fine in zip(state.places, body.fines, strict=True)
+        replace(p, chips=p.chips - fine, deferred=0) for p, fine in zip(state.places, body.fines, strict=True)
     )
     return replace(state, stage=Stage.CLOSED, places=places, bank=state.bank + body.bank, undoable=())
 
@@ -241,12 +243,18 @@ def _diced(state: Session, _: Event, body: m.DiceRolled) -> Session:
     return replace(state, stage=Stage.DICED, dice=(a, b))
 
 
+def _broken(body: m.WallDealt) -> tuple[int, int, int] | None:
+    if body.thrower is None or body.wall is None or body.stack is None:
+        return None
+    return body.thrower, body.wall, body.stack
+
+
 def _dealt(state: Session, _: Event, body: m.WallDealt) -> Session:
     return replace(
         state,
         stage=Stage.DEALT,
         machine_hand=body.machine_hand,
-        broken=(body.thrower, body.wall, body.stack),
+        broken=_broken(body),
     )
 
 
@@ -293,6 +301,13 @@ def _read(state: Session, event: Event, body: m.HandRead) -> Session:
         edits=edits,
     )
     return replace(state, claim=claim)
+
+
+def _retake(state: Session, _: Event, body: m.RetakeAsked) -> Session:
+    claim = state.claim
+    if claim is None or claim.number != body.claim:
+        return state
+    return replace(state, claim=replace(claim, tiles=(), frame_why=(), read_at=None))
 
 
 def _differing(old: tuple[TileState, ...], new: list[m.TileRead]) -> int:
@@ -402,6 +417,7 @@ _HANDLERS: dict[type[m.Body], Callable[[Session, Event, Any], Session]] = {
     m.IndicatorCorrected: _indicator_corrected,
     m.HandClaimed: _claimed,
     m.HandRead: _read,
+    m.RetakeAsked: _retake,
     m.TileMended: _mended,
     m.HandRejected: _rejected,
     m.HandConfirmed: _confirmed,

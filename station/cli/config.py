@@ -1,0 +1,35 @@
+"""`config`: a commented configuration file for one of the processes."""
+
+from __future__ import annotations
+
+import argparse
+
+from station.central.config import EXAMPLE as CENTRAL
+from station.cli.output import OK, emit, say
+from station.table.config import EXAMPLE as TABLE
+
+MACHINE_SIM = """\
+# A simulated machine, for `quezhuo machine-sim --config FILE`. Options of the command line come first.
+profile = "four-walls-136"
+speed = 20.0                          # how much faster than real
+seed = 1                              # of the dice
+pty_link = "machine.pty"              # a fixed name for the pseudo-terminal
+pulses = "pulses.json"                # every executed motion is counted here
+# faults = "ack-lost=0.1,jam=2@build"
+"""
+EXAMPLES = {"table": TABLE, "central": CENTRAL, "machine-sim": MACHINE_SIM}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("process", choices=sorted(EXAMPLES), help="which process")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print it."""
+    text = EXAMPLES[arguments.process]
+    if arguments.json:
+        emit({"process": arguments.process, "toml": text})
+    else:
+        say(text.rstrip())
+    return OK

@@ -1,0 +1,42 @@
+"""Errors of the other rooms, turned into the command line's one plain line and exit status."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from engine.errors import EngineError
+from firmware_bridge.errors import BridgeError
+from station.cli.output import BAD_INPUT, REFUSED
+from station.errors import StationError
+from vision.errors import CameraError, VisionError
+
+
+class Failure(StationError):
+    """An error of another room, as the command line reports it."""
+
+    def __init__(self, message: str, code: str, exit_status: int) -> None:
+        super().__init__(message, code=code)
+        self.exit_status = exit_status
+
+
+@contextmanager
+def plain_failures() -> Iterator[None]:
+    """Turn known errors into `Failure`.
+
+    Raises:
+        Failure: bad input gives status 2; a device or disk that refuses gives 3.
+    """
+    try:
+        yield
+    except EngineError as error:
+        raise Failure(str(error), "engine.bad_input", BAD_INPUT) from None
+    except CameraError as error:
+        raise Failure(str(error), error.code, REFUSED) from None
+    except VisionError as error:
+        raise Failure(str(error), error.code, BAD_INPUT) from None
+    except BridgeError as error:
+        raise Failure(str(error), getattr(error, "code", "bridge"), REFUSED) from None
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise Failure(f"{where}{error.strerror or error}.", "os", REFUSED) from None

@@ -1,0 +1,134 @@
+"""Entry point of `quezhuo`: parses, finds the command, turns every known error into one plain line."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from station.cli import output
+from station.errors import ConfigError, StationError
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command: its module below `station.cli` is imported only when it is asked for."""
+
+    module: str
+    summary: str
+    example: str
+
+
+COMMANDS: dict[str, Command] = {
+    "demo": Command("demo", "run the whole system on this machine", "quezhuo demo --tables 2 --auto"),
+    "read": Command("read", "read the tiles of photographs", "quezhuo read hand.jpg --expect 14"),
+    "check": Command(
+        "check",
+        "check claims and settle them",
+        "quezhuo check --ruleset zhenjiang '123m456m789m11z34s +5s flip=1p how=self seat=1'",
+    ),
+    "notation": Command(
+        "notation",
+        "convert a claim between line and JSON",
+        "quezhuo notation '11z34s +5s flip=1p how=self seat=1'",
+    ),
+    "rules": Command("rules", "rule sets with every option", "quezhuo rules zhenjiang"),
+    "table": Command("processes", "run a table process", "quezhuo table --config table.toml"),
+    "central": Command("processes", "run the central station", "quezhuo central --config central.toml"),
+    "machine-sim": Command("machine_sim", "run a simulated machine", "quezhuo machine-sim --speed 20"),
+    "config": Command("config", "print a commented configuration", "quezhuo config table > table.toml"),
+    "keygen": Command("keygen", "make the keys of a table or of the central station", "quezhuo keygen T1"),
+    "verify": Command("verify", "walk a log's hash chain", "quezhuo verify table.db"),
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are ours: one line, status 2, JSON when asked for."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the usage."""
+        raise ConfigError(
+            f"{message[:1].upper()}{message[1:]}.", fix=f"See `{self.prog} --help`.", code="usage"
+        )
+
+
+def build_parser() -> tuple[Parser, argparse._SubParsersAction[Parser]]:
+    """Return the parser of the whole command line and its list of commands."""
+    parser = Parser(
+        prog="quezhuo",
+        description="Controller, scanner and tournament station for automatic mahjong tables.",
+        epilog="example: quezhuo demo",
+    )
+    common(parser)
+    parser.add_argument("--version", action="store_true", help="print version, model and rule sets")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    return parser, commands
+
+
+def common(parser: argparse.ArgumentParser) -> None:
+    """Add the options that every command takes, before or after its name."""
+    parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="JSON alone on stdout")
+    parser.add_argument(
+        "--home",
+        default=argparse.SUPPRESS,
+        metavar="DIR",
+        help="where all data lies (default: $QUEZHUO_HOME, else the platform's data folder)",
+    )
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Parse a command line; only the module of the command named is imported.
+
+    Raises:
+        ConfigError: the usage is wrong.
+    """
+    parser, commands = build_parser()
+    wanted = next((word for word in argv if word in COMMANDS), None)
+    for name, command in COMMANDS.items():
+        sub = commands.add_parser(
+            name,
+            help=command.summary,
+            description=f"{command.summary[:1].upper()}{command.summary[1:]}.",
+            epilog=f"example: {command.example}",
+        )
+        common(sub)
+        if name == wanted:
+            module = importlib.import_module(f"station.cli.{command.module}")
+            module.configure(sub)
+            sub.set_defaults(run=module.run)
+    arguments = parser.parse_args(argv)
+    arguments.json = getattr(arguments, "json", False)
+    arguments.home = getattr(arguments, "home", None)
+    if arguments.command is None and not arguments.version:
+        parser.print_help()
+    return arguments
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit status."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    as_json = "--json" in words
+    try:
+        arguments = parse(words)
+        if arguments.version:
+            return int(importlib.import_module("station.cli.version").show(as_json=arguments.json))
+        if arguments.command is None:
+            return output.BAD_INPUT
+        return int(arguments.run(arguments))
+    except StationError as error:
+        output.report_error(error.code, error.message, error.fix, as_json=as_json)
+        return error.exit_status
+    except KeyboardInterrupt:
+        return output.OK
+    except BrokenPipeError:
+        # The reader of our output has gone; point stdout elsewhere so that the exit is quiet.
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 (stays open to the end)
+        return output.OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())

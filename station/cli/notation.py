@@ -1,0 +1,42 @@
+"""`notation`: a claim as one line from JSON, or as JSON from one line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import msgspec
+
+from engine.notation import claim_from_object, claim_to_object, format_claim, parse_claim
+from station.cli.failures import plain_failures
+from station.cli.output import OK, emit, say
+from station.errors import ConfigError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("text", metavar="LINE|JSON", help="a claim in either form; - reads stdin")
+    parser.add_argument("--ruleset", default="zhenjiang", metavar="ID", help="rule set (default: zhenjiang)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Convert and print the other form."""
+    text = sys.stdin.read() if arguments.text == "-" else arguments.text
+    with plain_failures():
+        if text.lstrip().startswith("{"):
+            line = format_claim(claim_from_object(_object(text)))
+            if arguments.json:
+                emit({"line": line})
+            else:
+                say(line)
+        else:
+            emit(claim_to_object(parse_claim(text.strip(), arguments.ruleset)))
+    return OK
+
+
+def _object(text: str) -> dict[str, object]:
+    try:
+        value: dict[str, object] = msgspec.json.decode(text, type=dict)
+    except msgspec.DecodeError as error:
+        raise ConfigError(f"This is not JSON: {error}.", fix="See docs/notation.md.") from None
+    return value

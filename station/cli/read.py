@@ -1,0 +1,69 @@
+"""`read`: the tiles of photographs, one JSON object (or one line) each."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from engine import rulesets
+from station.cli.failures import plain_failures
+from station.cli.output import BAD_INPUT, OK, emit, note, say
+from station.errors import ConfigError
+from vision.geometry import Calibration
+from vision.reading_service import PhotoHint, parse_region, parse_regions, read_photo
+from vision.recognizer import Recognizer
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("photos", nargs="+", metavar="PHOTO")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--region", metavar="X0,Y0,X1,Y1", help="pixels of the upright picture")
+    where.add_argument("--calibration", metavar="FILE", help="calibration file of a table")
+    where.add_argument("--regions", metavar="FILE", help="JSON: file name -> region, expected number or null")
+    parser.add_argument(
+        "--zone", default="0", metavar="ZONE", help="with --calibration: 0 to 3, or indicator"
+    )
+    parser.add_argument("--expect", type=int, metavar="N", help="how many tiles there are")
+    parser.add_argument("--ruleset", metavar="ID", help="only tiles of this rule set's tile set")
+    parser.add_argument("--model", metavar="FILE", help="another recognizer's card (JSON)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read and print; a bad file is reported and the others go on (status 2)."""
+    if arguments.expect is not None and not 1 <= arguments.expect <= 200:
+        raise ConfigError("--expect must be from 1 to 200.", fix="Give the number of tiles in the picture.")
+    with plain_failures():
+        kinds = _kinds(arguments.ruleset)
+        calibration = Calibration.load(Path(arguments.calibration)) if arguments.calibration else None
+        hints = parse_regions(Path(arguments.regions)) if arguments.regions else {}
+        region = parse_region(arguments.region) if arguments.region else None
+        reader = Recognizer.load(Path(arguments.model) if arguments.model else None, threads=2)
+    bad = False
+    for number, name in enumerate(arguments.photos, 1):
+        if len(arguments.photos) > 1:
+            note(f"{number}/{len(arguments.photos)} {name}")
+        hint = hints.get(Path(name).name) or hints.get(name) or PhotoHint(region, arguments.expect)
+        result = read_photo(Path(name), reader, hint, kinds, calibration, arguments.zone)
+        bad = bad or "error" in result
+        _print(result, as_json=arguments.json)
+    return BAD_INPUT if bad else OK
+
+
+def _kinds(ruleset: str | None) -> frozenset[str] | None:
+    if ruleset is None:
+        return None
+    return frozenset(tile.id for tile in rulesets.load(ruleset).tile_set.kinds) | {"back"}
+
+
+def _print(result: Mapping[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        emit(result)
+    elif "error" in result:
+        note(f"quezhuo: {result['file']}: {result['error']}")
+    else:
+        kinds = " ".join(tile["kind"] for tile in result["tiles"])
+        doubt = "" if result["accept"] else f"  (look again: {', '.join(result['why'])})"
+        say(f"{result['file']}: {kinds}{doubt}")

@@ -1,0 +1,1 @@
+"""The whole system on one machine: simulated machines and players, real processes in between."""

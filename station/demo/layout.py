@@ -1,0 +1,129 @@
+"""Files of a demo: keys, configurations and ports, made anew for each run below one folder."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from station.link.keys import generate, write_allow_list
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What is played. ``hands``: per table, None = on and on. ``speed``: how fast the machine runs."""
+
+    tables: int
+    hands: int | None
+    ruleset: str
+    seed: int
+    mend: bool
+    referee: bool
+    speed: float
+    model: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TableFiles:
+    """Paths and addresses of one table of the demo."""
+
+    name: str
+    home: Path
+    config: Path
+    pty: Path
+    pulses: Path
+    http: str
+
+    @property
+    def log(self) -> Path:
+        """The table's log."""
+        return self.home / "table.db"
+
+    @property
+    def scene(self) -> Path:
+        """What the camera double shows."""
+        return self.home / "scene.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """All files of one run. ``folder`` is the demo's own and is emptied by the next run."""
+
+    folder: Path
+    tables: tuple[TableFiles, ...]
+    central_config: Path
+    central_http: str
+
+    @property
+    def central_log(self) -> Path:
+        """The central station's log."""
+        return self.folder / "central" / "central.db"
+
+
+def free_port() -> int:
+    """Return a TCP port of the loopback address that is free now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def prepare(home: Path, settings: Settings) -> Layout:
+    """Write keys and configurations of a fresh run below ``home``/demo; the last run's data goes."""
+    folder = home / "demo"
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    names = [f"T{number}" for number in range(1, settings.tables + 1)]
+    keys = folder / "keys"
+    generate(keys, "central")
+    write_allow_list(keys / "tables.toml", {name: generate(keys, name).public for name in names})
+    link, http = free_port(), free_port()
+    endpoint = f"tcp://127.0.0.1:{link}"
+    central_config = folder / "central.toml"
+    _write(
+        central_config,
+        {
+            "home": str(folder / "central"),
+            "http_port": http,
+            "link": endpoint,
+            "event": "演示 Demo",
+            "secret_key": "keys/central.key",
+            "allow_list": "keys/tables.toml",
+        },
+    )
+    tables = tuple(_table(home, folder, name, endpoint, settings) for name in names)
+    return Layout(folder, tables, central_config, f"http://127.0.0.1:{http}/")
+
+
+def _table(home: Path, folder: Path, name: str, endpoint: str, settings: Settings) -> TableFiles:
+    port = free_port()
+    table_home = folder / name
+    table_home.mkdir()
+    pty = folder / f"{name}.pty"
+    config: dict[str, Any] = {
+        "table": name,
+        "home": str(table_home),
+        "http_port": port,
+        "ruleset": settings.ruleset,
+        "players": [f"{wind}{name[1:]}" for wind in "东南西北"],
+        "serial": f"pty:{pty}",
+        "camera": "render",
+        "secret_key": f"keys/{name}.key",
+        "central": {"endpoint": endpoint, "public_key": "keys/central.pub"},
+    }
+    if settings.model is not None:
+        config["model"] = str(Path(settings.model).resolve())
+    path = folder / f"{name}.toml"
+    _write(path, config)
+    pulses = home / f"pulses-{name}.json"
+    pulses.unlink(missing_ok=True)
+    return TableFiles(name, table_home, path, pty, pulses, f"http://127.0.0.1:{port}/")
+
+
+def _write(path: Path, config: dict[str, Any]) -> None:
+    path.write_bytes(msgspec.toml.encode(config))

@@ -1,0 +1,79 @@
+"""One way to serve HTTP for both processes: bound before anything else starts, stopped within a second."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Iterator
+from typing import Self
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from station.errors import StationError
+
+
+class PortBusy(StationError):
+    """The HTTP port can't be bound."""
+
+    code = "http.port_busy"
+
+
+class _Uvicorn(uvicorn.Server):
+    """A server whose signals belong to the process, not to it."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the signal handlers alone."""
+        yield
+
+
+class HttpServer:
+    """An HTTP server on a socket that is bound already."""
+
+    def __init__(self, app: ASGIApp, listener: socket.socket) -> None:
+        config = uvicorn.Config(
+            app,
+            loop="asyncio",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=1,
+        )
+        self._server = _Uvicorn(config)
+        self._listener = listener
+
+    @classmethod
+    def bind(cls, app: ASGIApp, host: str, port: int) -> Self:
+        """Bind to an address; port 0 takes a free one.
+
+        Raises:
+            PortBusy: the port is taken or not allowed.
+        """
+        listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, port))
+            listener.listen(128)
+        except OSError as error:
+            listener.close()
+            raise PortBusy(
+                f"The address {host}:{port} can't be used: {error.strerror}.",
+                fix="Set another http_port, or 0.",
+            ) from None
+        listener.setblocking(False)
+        return cls(app, listener)
+
+    @property
+    def address(self) -> str:
+        """The address to open, ``http://HOST:PORT/``."""
+        host, port = self._listener.getsockname()[:2]
+        return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+
+    async def serve(self) -> None:
+        """Serve until `stop`."""
+        await self._server.serve(sockets=[self._listener])
+
+    def stop(self) -> None:
+        """End `serve` within a second."""
+        self._server.should_exit = True

@@ -1,0 +1,230 @@
+"""The task that lets the table act by itself: asks the conductor, performs the step, looks again.
+
+Every step re-reads session and machine, so it may be stopped anywhere: what was not booked is asked anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import structlog
+
+from engine.tiles import Tile
+from firmware_bridge.errors import BridgeError
+from firmware_bridge.machine import Outcome, Status
+from firmware_bridge.ops import Op, Value
+from station import messages as m
+from station.errors import StationError
+from station.table import conductor as c
+from station.table.camera_worker import Seen
+from station.table.interpret import expected_tiles, layout_of, tiles_of
+from station.table.proposal import wild_of
+from station.table.runtime import Table
+from station.table.session import Session, Stage
+from vision.errors import VisionError
+
+log = structlog.get_logger()
+
+LOOK_AGAIN_S = 0.25
+"""Pause between two looks at a zone that is not ready (no tile flipped yet, tiles missing)."""
+HAND_LOOKS = 3
+"""Frames taken of a hand whose number of tiles does not fit, before a person is shown what was read."""
+DOUBT_BELOW = 0.7
+"""An indicator read with a lower probability has to be approved by a person."""
+RETRY_S = 0.5
+"""Pause after the machine refused a step or storage failed."""
+
+
+class Actor:
+    """Runs the conductor for one table until cancelled."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._builds: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Act for ever."""
+        table = self._table
+        with table.watch() as changes:
+            while True:
+                step = c.next_step(
+                    table.session, table.machine.view if table.machine else None, self._authorised()
+                )
+                table.ask_start(isinstance(step, c.AskStart))
+                if isinstance(step, c.Wait | c.AskStart):
+                    await changes.changed(1.0)
+                    continue
+                try:
+                    await self._perform(step)
+                except VisionError as error:
+                    log.warning("camera", error=str(error))
+                    table.camera_trouble(error.code)
+                    await asyncio.sleep(RETRY_S)
+                except (StationError, BridgeError) as error:
+                    log.warning("step failed", step=type(step).__name__, error=str(error))
+                    await asyncio.sleep(RETRY_S)
+
+    def _authorised(self) -> bool:
+        table = self._table
+        if table.acted:
+            return True
+        since = table.session.cycle_at
+        return since is not None and table.clock.wall() - since < c.AUTHORITY_S
+
+    async def _perform(self, step: c.Step) -> None:
+        session = self._table.session
+        match step:
+            case c.Motion():
+                await self._move(step)
+            case c.NoteDealt():
+                await self._note_dealt(session)
+            case c.NoteReleased():
+                assert session.machine_hand is not None
+                body = m.IntakeReleased(hand=session.hand, machine_hand=session.machine_hand)
+                await self._table.book_if(lambda s: s.hand == session.hand and not s.released, body)
+            case c.NoteCut():
+                cut = m.MotionCut(hand=session.hand, op=step.op, cmd_id=step.cmd_id, why=step.why)
+                await self._table.book_if(lambda s: s.cut is None, cut)
+            case c.ReadIndicator():
+                await self._read_indicator(session)
+            case c.ReadHand():
+                await self._read_hand(session)
+
+    # ---- machine --------------------------------------------------------------------------------
+
+    async def _move(self, step: c.Motion) -> None:
+        args = self._deal_args() if step.op is Op.DEAL else step.args
+        if step.beside:
+            await self._beside(step.op, args)
+        else:
+            await self._ended(step.op, await self._execute(step.op, args))
+
+    async def _execute(self, op: Op, args: dict[str, Value]) -> Outcome:
+        machine = self._table.machine
+        assert machine is not None
+        return await machine.execute(op, rev=None, **args)
+
+    async def _beside(self, op: Op, args: dict[str, Value]) -> None:
+        """Start a motion that runs while the hand is played; its end is told like any other's."""
+        if self._builds:
+            await asyncio.sleep(LOOK_AGAIN_S)
+            return
+
+        async def build() -> None:
+            try:
+                await self._ended(op, await self._execute(op, args))
+            except (StationError, BridgeError) as error:
+                log.warning("build failed", error=str(error))
+
+        task = asyncio.create_task(build())
+        self._builds.add(task)
+        task.add_done_callback(self._builds.discard)
+        await asyncio.sleep(LOOK_AGAIN_S)
+
+    async def _ended(self, op: Op, outcome: Outcome) -> None:
+        """Book a motion that did not reach its goal; a refusal moved nothing and is looked at again."""
+        if outcome.done:
+            return
+        log.warning("motion", op=op.name, status=outcome.status.value, code=outcome.code)
+        if outcome.status is Status.REJECTED:
+            await asyncio.sleep(RETRY_S)
+            return
+        cut = m.MotionCut(
+            hand=self._table.session.hand, op=op.name, cmd_id=outcome.cmd_id or None, why=outcome.code
+        )
+        await self._table.book_if(lambda s: s.cut is None, cut)
+
+    def _deal_args(self) -> dict[str, Value]:
+        session, rules = self._table.session, self._table.rules
+        assert session.dice is not None
+        plan = rules.deal_plan(session.dice)
+        n = len(session.places)
+        tiles = [0] * n
+        for seat, count in enumerate(plan.tiles):
+            tiles[(seat + session.dealer) % n] = count
+        wall = (plan.start.wall + session.dealer) % n
+        return {
+            "tiles": tuple(tiles + [0] * (4 - n)),
+            "dealer": int(session.dealer),
+            "opening": (wall, plan.start.stack),
+        }
+
+    async def _note_dealt(self, session: Session) -> None:
+        machine = self._table.machine
+        assert machine is not None
+        assert session.dice is not None
+        start = self._table.rules.deal_plan(session.dice).start
+        n = len(session.places)
+        body = m.WallDealt(
+            hand=session.hand,
+            machine_hand=machine.view.hand_no,
+            thrower=(start.thrower + session.dealer) % n,
+            wall=(start.wall + session.dealer) % n,
+            stack=start.stack,
+        )
+        await self._table.book_if(lambda s: s.hand == session.hand and s.stage is Stage.DICED, body)
+
+    # ---- camera ---------------------------------------------------------------------------------
+
+    async def _read_indicator(self, session: Session) -> None:
+        table = self._table
+        if table.eyes is None or not table.eyes.sees_indicator:
+            await asyncio.sleep(LOOK_AGAIN_S)
+            return
+        seen = await table.eyes.indicator()
+        table.camera_trouble(None)
+        tiles = seen.reading.tiles
+        if len(tiles) != 1 or tiles[0].kind == Tile.BACK.id:
+            await asyncio.sleep(LOOK_AGAIN_S)
+            return
+        tile = tiles[0]
+        wild = wild_of(table.rules, Tile.of(tile.kind))
+        body = m.IndicatorRevealed(
+            hand=session.hand,
+            tile=tile.kind,
+            wild=wild,
+            score=round(tile.score, 4),
+            photo=table.photos.put(seen.jpeg),
+            doubt=tile.score < DOUBT_BELOW or wild is None,
+        )
+        await table.book_if(lambda s: s.hand == session.hand and s.stage is Stage.DEALT, body)
+
+    async def _read_hand(self, session: Session) -> None:
+        table, claim = self._table, session.claim
+        assert claim is not None
+        if table.eyes is None:
+            await asyncio.sleep(LOOK_AGAIN_S)
+            return
+        seen, expect = await self._look_at_hand(claim.place)
+        body = m.HandRead(
+            hand=session.hand,
+            claim=claim.number,
+            photo=table.photos.put(seen.jpeg),
+            size=seen.size,
+            tiles=tiles_of(seen.reading),
+            why=list(seen.reading.why),
+            expect=expect,
+            ms=round(seen.reading.ms, 1),
+        )
+        await table.book_if(lambda s: _waits_for_reading(s, session.hand, claim.number), body)
+
+    async def _look_at_hand(self, place: int) -> tuple[Seen, int]:
+        """Look until the number of tiles fits the melds that lie there, a few frames at most."""
+        eyes = self._table.eyes
+        assert eyes is not None
+        seen = await eyes.hand(place, None)
+        expect = expected_tiles(layout_of(seen.reading))
+        for attempt in range(1, HAND_LOOKS):
+            if len(seen.reading.tiles) == expect:
+                break
+            if attempt > 1:
+                await asyncio.sleep(LOOK_AGAIN_S)
+            seen = await eyes.hand(place, expect)
+            expect = expected_tiles(layout_of(seen.reading))
+        self._table.camera_trouble(None)
+        return seen, expect
+
+
+def _waits_for_reading(session: Session, hand: int, number: int) -> bool:
+    claim = session.claim
+    return session.hand == hand and claim is not None and claim.number == number and claim.read_at is None

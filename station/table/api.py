@@ -1,0 +1,145 @@
+"""The local HTTP surface of a table: what the touchscreen and the scripted referee use.
+
+Thin: parses, asks the table, answers with a status. Sentences and decisions live elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from station.errors import LogError, StationError
+from station.table.decide import Refused
+from station.table.photos import PhotoStoreError
+from station.table.runtime import ACTIONS, StaleRevision, Table
+from station.web import pages
+
+HEARTBEAT_S = 5.0
+MAX_BODY = 64 * 1024
+_VIEWS: dict[str, pages.View] = {"referee": "referee", "players": "players"}
+
+
+def routes(table: Table) -> list[BaseRoute]:
+    """Return all routes of a table's HTTP surface."""
+    surface = _Surface(table)
+    return [
+        Route("/", surface.page("players")),
+        Route("/referee", surface.page("referee")),
+        Route("/healthz", surface.healthz),
+        Route("/api/state", surface.state),
+        Route("/api/{action}", surface.act, methods=["POST"]),
+        Route("/events", surface.events),
+        Route("/photo/{name}", surface.photo),
+        pages.static_mount(),
+    ]
+
+
+class _Surface:
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    async def healthz(self, _: Request) -> Response:
+        return JSONResponse({"ok": True, "table": self._table.config.table})
+
+    async def state(self, _: Request) -> Response:
+        return JSONResponse(self._table.state())
+
+    async def photo(self, request: Request) -> Response:
+        path = self._table.photos.path(request.path_params["name"])
+        if path is None:
+            return _error(404, "no_photo", "There is no such photo.")
+        return FileResponse(path, media_type="image/jpeg", headers={"Cache-Control": "max-age=31536000"})
+
+    def page(self, view: pages.View) -> Callable[[Request], Awaitable[Response]]:
+        async def show(request: Request) -> Response:
+            return pages.page_response(request, view, self._table.state())
+
+        return show
+
+    async def act(self, request: Request) -> Response:
+        action = request.path_params["action"]
+        if action not in ACTIONS:
+            return _error(404, "no_action", f"There is no action {action!r}.")
+        if not _same_origin(request):
+            return _error(403, "cross_origin", "Requests from other sites are refused.")
+        try:
+            body = await _body(request)
+            revision = _revision(request)
+        except ValueError as error:
+            return _error(422, "bad_request", str(error))
+        return await self._answer(action, body, request.headers.get("idempotency-key"), revision)
+
+    async def _answer(
+        self, action: str, body: dict[str, Any], key: str | None, revision: int | None
+    ) -> Response:
+        try:
+            rev = await self._table.act(action, body, key, revision)
+        except StaleRevision as stale:
+            return _error(409, "stale_revision", "The table has moved on.", "Look again.", rev=stale.current)
+        except Refused as refused:
+            return _error(422, refused.code, refused.message, refused.fix)
+        except (LogError, PhotoStoreError) as error:
+            return _error(503, error.code, error.message, error.fix)
+        except StationError as error:
+            return _error(422, error.code, error.message, error.fix)
+        return JSONResponse({"ok": True, "rev": rev})
+
+    async def events(self, request: Request) -> Response:
+        wanted = request.query_params.get("view")
+        lang = pages.language_of(request)
+        if wanted is not None and wanted not in _VIEWS:
+            return _error(422, "bad_view", f"There is no view {wanted!r}.")
+        view = None if wanted is None else _VIEWS[wanted]
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return StreamingResponse(self._stream(view, lang), media_type="text/event-stream", headers=headers)
+
+    async def _stream(self, view: pages.View | None, lang: str) -> AsyncIterator[bytes]:
+        with self._table.watch() as changes:
+            while not self._table.stopping:
+                state = self._table.state()
+                if view is None:
+                    data, event = msgspec.json.encode(state).decode(), "state"
+                else:
+                    data, event = pages.render_fragment(view, state, lang), "fragment"
+                yield pages.sse(data, event=event, event_id=state["log_pos"])
+                while not await changes.changed(HEARTBEAT_S):
+                    yield b": still here\n\n"
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    raw = await request.body()
+    if len(raw) > MAX_BODY:
+        raise ValueError("the body is too long")
+    if not raw:
+        return {}
+    try:
+        parsed = msgspec.json.decode(raw)
+    except msgspec.DecodeError as error:
+        raise ValueError(f"the body is not JSON: {error}") from None
+    if not isinstance(parsed, dict):
+        raise ValueError("the body has to be a JSON object")
+    return parsed
+
+
+def _revision(request: Request) -> int | None:
+    header = request.headers.get("if-match")
+    if header is None:
+        return None
+    try:
+        return int(header.strip('"'))
+    except ValueError:
+        raise ValueError(f"If-Match: {header!r} is no revision") from None
+
+
+def _same_origin(request: Request) -> bool:
+    origin = request.headers.get("origin")
+    return origin is None or origin.split("://", 1)[-1] == request.headers.get("host")
+
+
+def _error(status: int, code: str, message: str, fix: str = "", **more: Any) -> JSONResponse:
+    return JSONResponse({"error": {"code": code, "message": message, "fix": fix}, **more}, status_code=status)

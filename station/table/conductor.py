@@ -1,0 +1,165 @@
+"""What the table does next, by itself: one pure function from session and machine to a step.
+
+A person's start is the authority for a hand's whole cycle (take in, build, raise, deal, flip). Every step
+compares what the log says with what the machine reports, so a restart goes on where things stand and
+repeats nothing: a motion that was cut, or a machine that was restarted, waits for a person.
+Motion table: interlock of `firmware_bridge`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from firmware_bridge.interlock import RULES as MOTIONS
+from firmware_bridge.interlock import Lane, Lid, Magazine, Surface
+from firmware_bridge.machine import MachineView
+from firmware_bridge.ops import Op, Value
+from station.table.session import Session, Stage
+
+POWER_UP = "POWER_UP"
+"""Stands for the operation where it is the whole machine that was cut."""
+AUTHORITY_S = 120.0
+"""After a restart of the process, a start older than this no longer moves anything by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing to do until something changes; ``why`` is a code for the screen."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """Give the machine one command."""
+
+    op: Op
+    args: dict[str, Value] = field(default_factory=dict)
+
+    @property
+    def beside(self) -> bool:
+        """Whether it runs beside everything else (building the other set while this one is played)."""
+        return MOTIONS[self.op].lane is Lane.DRUM
+
+
+@dataclass(frozen=True, slots=True)
+class NoteDealt:
+    """The tiles are dealt: book it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteReleased:
+    """The intake is unlocked: book it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteCut:
+    """Something did not finish: book it and ask a person."""
+
+    op: str
+    why: str
+    cmd_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadIndicator:
+    """Look at the flipped tile."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadHand:
+    """Look at the hand that was laid open."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskStart:
+    """The next motion needs a person's tap: the start was too long ago."""
+
+
+Step = Wait | Motion | NoteDealt | NoteReleased | NoteCut | ReadIndicator | ReadHand | AskStart
+
+
+def next_step(session: Session, view: MachineView | None, authorised: bool) -> Step:
+    """Return the next step.
+
+    Args:
+        session: the fold.
+        view: the machine as last reported; None for a table without one.
+        authorised: whether a person's start (or choice) still covers motion.
+    """
+    if session.cut is not None:
+        return Wait("recovery")
+    if session.stage is Stage.CLAIM and session.claim is not None and session.claim.read_at is None:
+        return ReadHand()
+    if view is None:
+        return ReadIndicator() if session.stage is Stage.DEALT else Wait("person")
+    return _trouble(session, view) or _machine_step(session, view, authorised)
+
+
+def _trouble(session: Session, view: MachineView) -> Step | None:
+    if not view.ready:
+        return Wait("link_down")
+    if view.estop:
+        return Wait("estop")
+    if view.hold:
+        return NoteCut(view.cut[0].name if view.cut else "UNKNOWN", view.fault or "hold")
+    if view.faults:
+        return NoteCut("FAULT", view.faults[0].code)
+    if any(MOTIONS[active.op].lane is Lane.SURFACE for active in view.active):
+        return Wait("moving")
+    if view.hand_no is None and session.stage in (Stage.DICED, Stage.DEALT, Stage.PLAY, Stage.CLAIM):
+        return NoteCut(POWER_UP, "machine_restarted")
+    return None
+
+
+def _machine_step(session: Session, view: MachineView, authorised: bool) -> Step:
+    if session.stage is Stage.RULED:
+        return _release(session, view)
+    step = _cycle_step(session, view)
+    if isinstance(step, Motion) and not authorised:
+        return AskStart()
+    return step
+
+
+def _release(session: Session, view: MachineView) -> Step:
+    if session.released or session.machine_hand is None or view.hand_no is None:
+        return Wait("person")
+    if not view.locked:
+        return NoteReleased()
+    if view.hand_no == session.machine_hand:
+        return Motion(Op.RELEASE_INTAKE, {"hand": session.machine_hand})
+    return Wait("other_hand")
+
+
+def _cycle_step(session: Session, view: MachineView) -> Step:
+    if session.stage is Stage.CYCLE:
+        return _prepare(view)
+    if session.stage is Stage.DICED:
+        return NoteDealt() if view.surface is Surface.DEALT else Motion(Op.DEAL)
+    if session.stage is Stage.DEALT:
+        return ReadIndicator() if view.indicator_up else Motion(Op.FLIP_INDICATOR)
+    if session.stage in (Stage.PLAY, Stage.CLAIM):
+        return _build(view) or Wait("play")
+    return Wait("person")
+
+
+def _prepare(view: MachineView) -> Step:
+    """Take the old hand in, build if need be, raise the walls; then the dice are a person's."""
+    if view.hand_no is None:
+        return Motion(Op.START)
+    if view.lid is Lid.OPEN:
+        return Motion(Op.CLOSE_LID)
+    if view.locked:
+        return Wait("dice") if view.surface is Surface.WALLS_UP else Wait("locked")
+    building = _build(view)
+    if building is not None:
+        return building
+    if view.magazine is Magazine.BUILDING:
+        return Wait("building")
+    return Motion(Op.OPEN_LID) if view.surface is Surface.DEALT else Motion(Op.RAISE_WALLS)
+
+
+def _build(view: MachineView) -> Step | None:
+    """Build the set that lies beneath, if one waits there."""
+    loose = view.magazine is Magazine.LOADED or (view.magazine is Magazine.EMPTY and view.drum)
+    return Motion(Op.START_BUILD) if loose and view.lid is Lid.CLOSED else None

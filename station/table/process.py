@@ -1,0 +1,185 @@
+"""The table process: wires log, machine, camera and HTTP together and runs until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from firmware_bridge.bridge import Bridge
+from starlette.applications import Starlette
+
+from engine import rulesets
+from engine.rulesets import RuleSet
+from station.clock import Clock
+from station.errors import ConfigError
+from station.link.keys import load_pair, load_public
+from station.link.sockets import LinkSettings
+from station.serving import HttpServer
+from station.table.acting import Actor
+from station.table.api import routes
+from station.table.camera_worker import Eyes, Seen
+from station.table.config import TableConfig
+from station.table.photos import PhotoStore
+from station.table.runtime import Table
+from station.table.writer import LogWriter
+from vision.camera import open_camera
+from vision.geometry import Calibration, default_calibration
+from vision.recognizer import Recognizer
+
+Work = TypeVar("Work")
+
+
+class EyesThread:
+    """Camera and recognizer on their one worker thread."""
+
+    def __init__(self, eyes: Eyes, sees_indicator: bool) -> None:
+        self._eyes = eyes
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="camera")
+        self.sees_indicator = sees_indicator
+
+    async def warm_up(self) -> None:
+        """Load the networks and open the camera before they are needed."""
+        await self._run(self._eyes.warm_up)
+
+    async def indicator(self) -> Seen:
+        """Read the indicator zone."""
+        return await self._run(self._eyes.indicator)
+
+    async def hand(self, place: int, expect: int | None) -> Seen:
+        """Read a place's zone."""
+        return await self._run(lambda: self._eyes.hand(place, expect))
+
+    async def _run(self, work: Callable[[], Work]) -> Work:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+    def close(self) -> None:
+        """Release camera and thread."""
+        self._pool.submit(self._eyes.close)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def rules_of(config: TableConfig) -> RuleSet:
+    """Return the configured rule set."""
+    return rulesets.load(config.ruleset, config.options)
+
+
+def eyes_of(config: TableConfig, rules: RuleSet, home: Path) -> EyesThread | None:
+    """Return camera and recognizer as configured; None for a table whose hands are typed in."""
+    if config.camera == "none":
+        return None
+    calibration = _calibration(config)
+    card = Path(config.model) if config.model else None
+    camera = f"render:{home / 'scene.json'}" if config.camera == "render" else config.camera
+    kinds = frozenset(tile.id for tile in rules.tile_set.kinds)
+    eyes = Eyes(
+        lambda: open_camera(camera),
+        lambda: Recognizer.load(card, threads=config.threads),
+        calibration,
+        kinds,
+    )
+    return EyesThread(eyes, sees_indicator=calibration is not None)
+
+
+def _calibration(config: TableConfig) -> Calibration | None:
+    if config.calibration:
+        return Calibration.load(Path(config.calibration))
+    return default_calibration() if config.camera == "render" else None
+
+
+def link_of(config: TableConfig) -> LinkSettings | None:
+    """Return how to reach the central station; None for a table on its own."""
+    if config.central is None or config.secret_key is None:
+        return None
+    return LinkSettings(
+        table_id=config.table,
+        endpoint=config.central.endpoint,
+        server_key=load_public(Path(config.central.public_key)),
+        keys=load_pair(Path(config.secret_key)),
+    )
+
+
+def _made(home: Path) -> Path:
+    """Make the table's folder.
+
+    Raises:
+        ConfigError: it can't be made.
+    """
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"The folder {home} can't be made: {error.strerror}.", fix="Set another home."
+        ) from None
+    return home
+
+
+async def run(config: TableConfig, ready: Callable[[dict[str, object]], None]) -> None:
+    """Run a table until SIGTERM or SIGINT.
+
+    Args:
+        config: as loaded, with absolute paths.
+        ready: called once with the ready line.
+
+    Raises:
+        StationError, VisionError, BridgeError: something can't be opened.
+    """
+    home = _made(Path(config.home))
+    clock = Clock()
+    rules = rules_of(config)
+    eyes = eyes_of(config, rules, home)
+    tables: list[Table] = []
+
+    def changed() -> None:
+        for table in tables:
+            table.changed()
+
+    writer = LogWriter(home / "table.db", link_of(config), clock, changed)
+    bridge = None
+    if config.driver == "native":
+        bridge = Bridge(config.serial, home / "commands.db", on_change=lambda _: changed())
+    table = Table(config, rules, writer, PhotoStore(home / "photos"), bridge, eyes, clock)
+    tables.append(table)
+    server = HttpServer.bind(Starlette(routes=routes(table)), config.http_host, config.http_port)
+    await writer.start()
+    try:
+        await table.load()
+        if eyes is not None:
+            await eyes.warm_up()
+        endpoint = config.central.endpoint if config.central else None
+        ready({"ready": True, "http": server.address, "link": endpoint, "pid": os.getpid()})
+        await _serve(table, server, bridge, writer)
+    finally:
+        if bridge is not None:
+            await bridge.close()
+        if eyes is not None:
+            eyes.close()
+        await writer.stop()
+
+
+async def _serve(table: Table, server: HttpServer, bridge: Bridge | None, writer: LogWriter) -> None:
+    """Run everything until a signal, or until one part fails for good."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    works: list[Awaitable[None]] = [Actor(table).run(), writer.finished(), server.serve()]
+    if bridge is not None:
+        works.append(bridge.run())
+    tasks = [asyncio.ensure_future(work) for work in works]
+    waiting = asyncio.create_task(stop.wait())
+    done, _ = await asyncio.wait([*tasks, waiting], return_when=asyncio.FIRST_COMPLETED)
+    table.stopping = True
+    table.changed()
+    server.stop()
+    for task in (*tasks, waiting):
+        if task not in done:
+            task.cancel()
+    await asyncio.gather(*tasks, waiting, return_exceptions=True)
+    for task in done:
+        if task is not waiting:
+            task.result()

@@ -1,0 +1,244 @@
+"""The running table: books decisions, keeps the fold, and lets the conductor act on the devices.
+
+One object on one asyncio loop. Decide → append → apply runs under one lock; a request is answered only
+after its events are committed. Motion and camera work happens in the conductor task, never in a request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import structlog
+
+from engine.rulesets import RuleSet
+from firmware_bridge.abstract import Machine
+from firmware_bridge.ops import Op
+from station import messages as m
+from station.clock import Clock
+from station.errors import StationError
+from station.log.chain import Entry
+from station.table import decide
+from station.table.config import TableConfig
+from station.table.machine import machine_object, recover
+from station.table.photos import PhotoStore
+from station.table.ports import EventWriter, Eyesight
+from station.table.proposal import propose
+from station.table.session import Event, Session, Stage, apply, replay
+from station.table.view import Surroundings, state_object
+from station.table.watch import Watch
+
+log = structlog.get_logger()
+
+ACTIONS = frozenset({"start", "recovery", *decide.DECISIONS})
+"""Names of the POST routes below ``/api/``."""
+
+
+class StaleRevision(StationError):
+    """The request was based on an older state. ``current``: the revision now."""
+
+    code = "stale_revision"
+
+    def __init__(self, current: int) -> None:
+        super().__init__("The table has moved on.", fix="Look again.")
+        self.current = current
+
+
+class Table:
+    """State and acts of one table; devices and log are passed in."""
+
+    def __init__(
+        self,
+        config: TableConfig,
+        rules: RuleSet,
+        writer: EventWriter,
+        photos: PhotoStore,
+        machine: Machine | None,
+        eyes: Eyesight | None,
+        clock: Clock,
+    ) -> None:
+        self.config = config
+        self.rules = rules
+        self.photos = photos
+        self.machine = machine
+        self.eyes = eyes
+        self.clock = clock
+        self.stopping = False
+        self.session = Session()
+        self.camera_code = "camera.ok" if eyes else "camera.none"
+        self.acted = False
+        """Whether a person acted since this process began; then motion needs no other authority."""
+        self.asks_start = False
+        self._writer = writer
+        self._events: list[Event] = []
+        self._lock = asyncio.Lock()
+        self._watches: set[Watch] = set()
+
+    # ---- state ----------------------------------------------------------------------------------
+
+    async def load(self) -> None:
+        """Replay the log; open the session when the log is empty."""
+        self._events = [_decoded(e) for e in self._writer.stored()]
+        self.session = replay(self._events)
+        if not self.session.table:
+            config = self.config
+            await self.book(
+                m.SessionOpened(
+                    table=config.table,
+                    ruleset=self.rules.id,
+                    ruleset_hash=self.rules.hash,
+                    options=dict(config.options),
+                    players=list(config.players),
+                    chips=[config.chips] * len(config.players),
+                    format=config.format,
+                    duration_s=config.duration_s,
+                )
+            )
+
+    def state(self) -> dict[str, Any]:
+        """Return the state for screens."""
+        central, unsent = self._writer.link_state()
+        around = Surroundings(
+            machine=machine_object(self.machine.view) if self.machine else None,
+            camera=self.camera_code,
+            central=central,
+            unsent=unsent,
+            now=self.clock.wall(),
+            waits_for_start=self.asks_start,
+        )
+        return state_object(self.session, propose(self.session, self.rules), around)
+
+    def ask_start(self, wanted: bool) -> None:
+        """Show, or no longer show, that the machine waits for a person's start."""
+        if wanted != self.asks_start:
+            self.asks_start = wanted
+            self.changed()
+
+    def camera_trouble(self, code: str | None) -> None:
+        """Show what is wrong with the camera; None: nothing."""
+        shown = code or "camera.ok"
+        if shown != self.camera_code:
+            self.camera_code = shown
+            self.changed()
+
+    @contextmanager
+    def watch(self) -> Iterator[Watch]:
+        """Give a listener that is told of every change while the block runs."""
+        watch = Watch()
+        self._watches.add(watch)
+        try:
+            yield watch
+        finally:
+            self._watches.discard(watch)
+
+    def changed(self) -> None:
+        """Tell all listeners."""
+        for watch in self._watches:
+            watch.poke()
+
+    # ---- booking --------------------------------------------------------------------------------
+
+    async def book(self, *bodies: m.Body) -> None:
+        """Append events and fold them; returns after the commit."""
+        async with self._lock:
+            await self._append(list(bodies))
+
+    async def book_if(self, still: Callable[[Session], bool], *bodies: m.Body) -> bool:
+        """Append events unless the session has moved on meanwhile; say whether they were booked."""
+        async with self._lock:
+            if not still(self.session):
+                return False
+            await self._append(list(bodies))
+            return True
+
+    async def _append(self, bodies: list[m.Body]) -> None:
+        entries = await self._writer.append([m.encode(body) for body in bodies])
+        events = [_decoded(e) for e in entries]
+        self._events += events
+        if any(isinstance(e.body, m.EventCorrected) for e in events):
+            self.session = replay(self._events)
+        else:
+            for event in events:
+                self.session = apply(self.session, event)
+        self.changed()
+
+    # ---- requests -------------------------------------------------------------------------------
+
+    async def act(self, action: str, body: dict[str, Any], key: str | None, revision: int | None) -> int:
+        """Carry out one request of a screen; return the revision after it.
+
+        Raises:
+            Refused: can't be done now. StaleRevision: ``revision`` is not the present one.
+            LogError: can't be stored; nothing happened.
+        """
+        if key is not None and self.session.known(key):
+            return self.session.rev
+        if action == "dice" and body.get("dice") is None:
+            return await self._machine_dice(key, revision)
+        if action == "recovery":
+            return await self._recover(body, key, revision)
+        async with self._lock:
+            # Asked again under the lock: the same tap may have been booked while this one waited.
+            if key is not None and self.session.known(key):
+                return self.session.rev
+            self._check(revision)
+            await self._append(self._decide(action, body, key))
+            self._acted()
+            return self.session.rev
+
+    def _check(self, revision: int | None) -> None:
+        if revision is not None and revision != self.session.rev:
+            raise StaleRevision(self.session.rev)
+
+    def _acted(self) -> None:
+        self.acted = True
+        self.asks_start = False
+        self.changed()
+
+    def _decide(self, action: str, body: dict[str, Any], key: str | None) -> list[m.Body]:
+        if action == "start" and self.asks_start:
+            return [m.MotionRecovered(hand=self.session.hand, choice="continue", key=key)]
+        if action == "start":
+            return decide.start(self.session, key, machine=self.machine is not None, locked=self._locked())
+        return decide.DECISIONS[action](self.session, self.rules, body, key)
+
+    async def _machine_dice(self, key: str | None, revision: int | None) -> int:
+        self._check(revision)
+        decide.check_dice_stage(self.session)
+        if self.machine is None:
+            raise decide.Refused("There is no machine to roll dice.", code="bad_dice", fix="Type them in.")
+        hand = self.session.hand
+        outcome = await self.machine.execute(Op.ROLL_DICE)
+        dice = outcome.result.get("dice")
+        if not outcome.done or not isinstance(dice, tuple):
+            raise decide.Refused("The machine can't roll now.", code=f"machine.{outcome.code}")
+        booked = await self.book_if(
+            lambda s: s.hand == hand and s.stage is Stage.CYCLE,
+            m.DiceRolled(hand=hand, dice=list(dice), source="machine", key=key),
+        )
+        if not booked:
+            raise StaleRevision(self.session.rev)
+        self._acted()
+        return self.session.rev
+
+    async def _recover(self, body: dict[str, Any], key: str | None, revision: int | None) -> int:
+        self._check(revision)
+        choice = decide.recovery(self.session, body.get("choice"))
+        if self.machine is None:
+            raise decide.Refused("There is no machine.", code="no_machine")
+        outcome = await recover(self.machine, choice, self.session.machine_hand)
+        if not outcome.done:
+            raise decide.Refused(f"The machine refused: {outcome.code}.", code=f"machine.{outcome.code}")
+        await self.book(m.MotionRecovered(hand=self.session.hand, choice=choice, key=key))
+        self._acted()
+        return self.session.rev
+
+    def _locked(self) -> bool:
+        """Whether the machine holds a hand that is not released (an unstarted machine holds none)."""
+        return self.machine is not None and self.machine.view.locked and self.machine.view.hand_no is not None
+
+
+def _decoded(entry: Entry) -> Event:
+    return Event(entry.seq, entry.at_ms / 1000, m.decode(entry.kind, entry.body))
