@@ -102,8 +102,8 @@ def _mode(angles: Floats) -> float:
 
 
 def _towards(angle: float, near: float) -> float:
-    """Bring a direction (modulo 180) within 90 degrees of ``near``."""
-    return near + (angle - near + 90) % 180 - 90
+    """Choose which way along a direction (modulo 180) is forward: to the right, or down if it is steep."""
+    return near + (angle - near + 45) % 180 - 45
 
 
 def _components(linked: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
@@ -178,14 +178,14 @@ def _prior(angle: float, found: Detections, near: float) -> float:
 
     Boxes that are clearly higher than wide speak against rows running up the picture.
     """
-    if abs(angle - near) <= 50:
+    if abs((angle - near + 90) % 180 - 90) <= 50:
         return 1.0
     upright = float(np.median(found.sizes[:, 0] / np.maximum(found.sizes[:, 1], 1)))
     return 0.9 if upright > 1.15 else 0.5 if upright > 0.9 else 0.2
 
 
 def _direction(found: Detections, near: float) -> float:
-    """Direction of the rows in degrees, within 90 of ``near``: the one that gives the longest rows."""
+    """Direction of the rows in degrees: the one that gives the longest rows."""
     angles = _neighbour_angles(found)
     if len(angles) == 0:
         return near
@@ -215,8 +215,9 @@ def _groups(seen: _Turned, row: NDArray[np.intp]) -> list[int]:
 def arrange(found: Detections, near: float = 0.0) -> Arrangement:
     """Sort boxes into rows and groups.
 
-    Rows follow their dominant direction, taken within 90 degrees of ``near`` (degrees clockwise; 0 when
-    the picture is upright), top to bottom, each left to right. No boxes give no rows.
+    Rows follow their dominant direction, top to bottom, each left to right; where they run steeper than
+    45 degrees, from the top of the picture down. ``near``: how far the whole picture is turned,
+    degrees clockwise, where known. No boxes give no rows.
     """
     if len(found) == 0:
         return Arrangement((), (), (), near)

@@ -59,9 +59,9 @@ def test_a_hand_with_melds_is_read_row_by_row_in_groups(order_seed: int) -> None
     assert sizes(lie) == ([7, 8], [3, 4, 7, 1])
 
 
-@given(st.floats(-80, 80), st.sampled_from([[[13, 1]], [[14]], [[3, 3, 4], [4, 1]], [[17]], [[7], [7]]]))
+@given(st.floats(-42, 132), st.sampled_from([[[13, 1]], [[14]], [[3, 3, 4], [4, 1]], [[17]], [[7], [7]]]))
 @settings(max_examples=60, deadline=None)
-def test_any_turn_of_a_picture_that_is_not_on_its_side_gives_the_same_order(
+def test_any_turn_of_a_picture_gives_the_same_order_until_down_becomes_up(
     angle: float, rows: list[list[int]]
 ) -> None:
     found, expected = shuffled(tiles_at(hand_spots(rows), angle), 1)
@@ -111,6 +111,13 @@ def test_two_upright_tiles_above_each_other_are_two_rows() -> None:
 def test_a_column_of_tiles_on_their_side_is_one_row() -> None:
     lie = arrange(tiles_at([(0.0, 30.0 * k) for k in range(6)], w=40, h=30))
     assert sizes(lie)[0] == [6]
+
+
+@pytest.mark.parametrize(("angle", "first"), [(-40, "left"), (40, "left"), (60, "top"), (-60, "top")])
+def test_a_steep_row_is_read_from_the_top_down(angle: float, first: str) -> None:
+    found = tiles_at(hand_spots([[9]]), angle)
+    begin, end = (found.centres[arrange(found).order[k]] for k in (0, -1))
+    assert (begin[0] < end[0]) if first == "left" else (begin[1] < end[1])
 
 
 def test_runs_on_one_line_are_one_row_however_far_apart() -> None:
