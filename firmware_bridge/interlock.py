@@ -149,6 +149,8 @@ class Rule:
     unlocked: bool = False
     still: bool = False
     """No motion of any lane."""
+    not_during: frozenset[Op] = frozenset()
+    """Motions of another lane that need the same room."""
     lid: Lid | None = None
     untaken: bool = False
     service: bool = False
@@ -191,7 +193,12 @@ RULES: Final[Mapping[Op, Rule]] = {
         cases=(_case((Surface.CLEAR, Surface.DEALT), (Magazine.READY, Magazine.EMPTY)),),
     ),
     Op.CLOSE_LID: Rule(Lane.SURFACE, lid=Lid.OPEN),
-    Op.START_BUILD: Rule(Lane.DRUM, lid=Lid.CLOSED, cases=(_case(None, (Magazine.EMPTY, Magazine.LOADED)),)),
+    Op.START_BUILD: Rule(
+        Lane.DRUM,
+        not_during=frozenset({Op.LOWER}),
+        lid=Lid.CLOSED,
+        cases=(_case(None, (Magazine.EMPTY, Magazine.LOADED)),),
+    ),
     Op.RAISE_WALLS: Rule(Lane.SURFACE, lid=Lid.CLOSED, cases=(_RAISE,)),
     # From a clear surface the machine deals directly (a new hand); from raised walls it deals the
     # hand whose walls they are. docs/adr/0004-deal-from-raised-walls.md
@@ -321,6 +328,8 @@ def _motion(state: State, op: Op, rule: Rule, args: Args) -> Reason | None:
 def _busy(state: State, op: Op, rule: Rule) -> bool:
     if op is Op.RESUME or rule.still:
         return bool(state.running)
+    if state.running & rule.not_during:
+        return True
     return rule.motion and any(RULES[other].lane is rule.lane for other in state.running)
 
 

@@ -66,7 +66,7 @@ def told(s: State, op: Op) -> bool:  # noqa: C901 - the page of the design, sent
     if s.hold:
         return False
     if op is Op.START_BUILD:
-        free = Op.START_BUILD not in s.running
+        free = not s.running & {Op.START_BUILD, Op.LOWER}
         return free and s.lid is Lid.CLOSED and s.magazine in (Magazine.EMPTY, Magazine.LOADED)
     if any(o is not Op.START_BUILD for o in s.running):
         return False
@@ -105,6 +105,7 @@ def variants():
     yield False, frozenset(), frozenset()
     yield False, frozenset({Op.START_BUILD}), frozenset()
     yield False, frozenset({Op.RAISE_WALLS}), frozenset()
+    yield False, frozenset({Op.LOWER}), frozenset()
     yield False, frozenset({Op.START_BUILD, Op.DEAL}), frozenset()
     yield True, frozenset(), frozenset({Op.RAISE_WALLS})
     yield True, frozenset(), frozenset({Op.DEAL, Op.START_BUILD})

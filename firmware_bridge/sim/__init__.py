@@ -1,0 +1,1 @@
+"""A simulated table machine: for development, tests, the demo and the training of venue staff."""

@@ -1,0 +1,192 @@
+"""Host and simulated machine in one process, joined by two faulty lines, under a virtual clock.
+
+No port, no process, no waiting: an hour of a table passes in seconds. For tests of anything that drives a
+machine.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from typing import Final
+
+from firmware_bridge import profiles
+from firmware_bridge.commands import Book
+from firmware_bridge.core import Finished, HostCore
+from firmware_bridge.ledger import Ledger
+from firmware_bridge.link import Phase
+from firmware_bridge.machine import LinkState, MachineView, Outcome
+from firmware_bridge.messages import ResetCause
+from firmware_bridge.ops import Op, Value
+from firmware_bridge.sim.device import Device
+from firmware_bridge.sim.faulty import FaultyLine
+from firmware_bridge.sim.plant import FRESH, Plant
+
+STEP: Final = 0.02
+"""Seconds of virtual time between two looks at everything."""
+
+REOPEN: Final = 0.25
+"""Seconds after which a lost port is opened again."""
+
+
+class Rig:
+    """One host, one line, one machine.
+
+    Args:
+        seed: of dice, faults and session numbers.
+        profile: machine profile.
+        fresh: tiles at power-up, a key of `plant.FRESH`.
+        speed: of motions.
+        book: ledger to continue; a new one in memory otherwise.
+    """
+
+    def __init__(
+        self,
+        seed: int = 0,
+        *,
+        profile: str = "136",
+        fresh: str = "loaded",
+        speed: float = 1.0,
+        book: Book | None = None,
+    ) -> None:
+        self.rng = random.Random(seed)  # noqa: S311 - reproducible faults, no secrets
+        self.now = 100.0
+        self.book: Book = book if book is not None else Ledger(":memory:")
+        self.executed: Counter[int] = Counter()
+        """How often each command id took effect, counted at the mechanism."""
+        self.log: list[tuple[int, Op, int]] = []
+        self.outcomes: dict[int, list[Outcome]] = {}
+        """Everything the hosts said about each id, in order; the last is final unless still open."""
+        self.plugged = True
+        self.to_device = FaultyLine(self.rng)
+        self.to_host = FaultyLine(self.rng)
+        data = profiles.load(profile)
+        plant = Plant(data, random.Random(seed), speed, FRESH[fresh](data))  # noqa: S311 - dice of a simulation
+        self.device = Device(plant, uid=0x51, boot_id=self._number(), now=self.now, on_execute=self._count)
+        self._reopen_at: float | None = None
+        self.host = self._new_host()
+
+    def _number(self) -> int:
+        return self.rng.getrandbits(32)
+
+    def _count(self, cmd_id: int, op: Op, boot_id: int) -> None:
+        self.executed[cmd_id] += 1
+        self.log.append((cmd_id, op, boot_id))
+
+    def _new_host(self) -> HostCore:
+        host = HostCore(self.book, self._number)
+        if self.plugged:
+            host.port_opened(self.now)
+        else:
+            self._fail(host)
+        return host
+
+    # -- time -------------------------------------------------------------------------------------------
+
+    def step(self, seconds: float = STEP) -> None:
+        """Let this much time pass, and everything happen that is due then."""
+        self.now += seconds
+        self.exchange()
+
+    def exchange(self) -> None:
+        """Carry bytes both ways until nothing moves, at the present moment."""
+        self._reopen()
+        for _ in range(8):
+            self.host.poll(self.now)
+            out = self.host.take()
+            if out and self.plugged:
+                self.to_device.push(out, self.now)
+            for chunk in self.to_device.pull(self.now):
+                self.device.feed(chunk, self.now)
+            self.device.tick(self.now)
+            frames = self.device.take()
+            for frame in frames if self.plugged else ():
+                self.to_host.push(frame, self.now)
+            for chunk in self.to_host.pull(self.now):
+                if self.host.link.phase is not Phase.CLOSED:
+                    self.host.feed(chunk, self.now)
+            self._collect()
+            if not out and not frames:
+                break
+
+    def _collect(self) -> None:
+        for notice in self.host.notices():
+            if isinstance(notice, Finished):
+                self.outcomes.setdefault(notice.outcome.cmd_id, []).append(notice.outcome)
+
+    def _reopen(self) -> None:
+        if self.host.link.phase is Phase.DOWN:
+            self._fail(self.host)
+        if self._reopen_at is not None and self.now >= self._reopen_at and self.plugged:
+            self._reopen_at = None
+            self.host.port_opened(self.now)
+
+    def _fail(self, host: HostCore) -> None:
+        host.port_failed(LinkState.PORT_MISSING, "The cable is out; plug it in.", self.now)
+        self._reopen_at = self.now + REOPEN
+
+    def run(self, seconds: float) -> None:
+        """Let time pass in small steps."""
+        end = self.now + seconds
+        while self.now < end:
+            self.step()
+
+    def run_until(self, reached: Callable[[], bool], limit: float = 60.0) -> None:
+        """Let time pass until `reached`.
+
+        Raises:
+            TimeoutError: not within `limit` virtual seconds.
+        """
+        end = self.now + limit
+        self.exchange()
+        while not reached():
+            if self.now >= end:
+                raise TimeoutError(f"Not reached within {limit} virtual seconds; view: {self.view}.")
+            self.step()
+
+    # -- the caller ---------------------------------------------------------------------------------------
+
+    @property
+    def view(self) -> MachineView:
+        """What the host knows."""
+        return self.host.view
+
+    def ready(self, limit: float = 60.0) -> None:
+        """Wait until commands are taken."""
+        self.run_until(lambda: self.view.ready, limit)
+
+    def submit(self, op: Op, *, rev: int | None = None, **args: Value) -> int | Outcome:
+        """Ask; do not wait."""
+        return self.host.submit(op, args, self.now, rev)
+
+    def execute(self, op: Op, *, limit: float = 120.0, rev: int | None = None, **args: Value) -> Outcome:
+        """Ask and wait for the end."""
+        asked = self.submit(op, rev=rev, **args)
+        if isinstance(asked, Outcome):
+            return asked
+        self.run_until(lambda: bool(self.outcomes.get(asked)), limit)
+        return self.outcomes[asked][-1]
+
+    # -- accidents ----------------------------------------------------------------------------------------
+
+    def restart_host(self) -> None:
+        """The host process dies without a word, and another starts with the same ledger."""
+        self.to_host.cut()
+        self.host = self._new_host()
+
+    def reset_device(self, cause: ResetCause = ResetCause.BROWN_OUT) -> None:
+        """The board resets."""
+        self.device.reset(self._number(), cause, self.now)
+
+    def unplug(self) -> None:
+        """Pull the cable."""
+        self.plugged = False
+        self.to_host.cut()
+        self.to_device.cut()
+        self._fail(self.host)
+
+    def plug(self) -> None:
+        """Put the cable back."""
+        self.plugged = True
+        self._reopen_at = self.now + REOPEN
