@@ -264,17 +264,34 @@ def _split(group: tuple[int, ...], kinds: Sequence[str]) -> list[tuple[int, ...]
     return None
 
 
-def _upper_melds(groups: list[tuple[int, ...]], kinds: Sequence[str]) -> list[tuple[int, ...]] | None:
-    """Melds of the upper rows, or None when these rows do not hold melds.
+def _row_melds(groups: Sequence[tuple[int, ...]], kinds: Sequence[str]) -> list[tuple[int, ...]] | None:
+    """Melds of one upper row, or None when it does not hold melds.
 
-    A run of three or four is a meld whatever it shows: a misread tile does not undo it.
+    Gaps and faces both tell. Where every gap-group shows a meld, or a few touching ones, they agree.
+    Else the faces of the whole row decide (a badly placed box moves a gap), and where these make no
+    melds either (a misread tile), groups of three and four are melds whatever they show.
     """
+    split = [_split(group, kinds) for group in groups]
+    if all(part is not None for part in split):
+        return [meld for part in split for meld in part or ()]
+    whole = _split(tuple(i for group in groups for i in group), kinds)
+    if whole is not None:
+        return whole
+    if all(len(group) in (3, 4) or part is not None for group, part in zip(groups, split, strict=True)):
+        return [meld for group, part in zip(groups, split, strict=True) for meld in part or [group]]
+    return None
+
+
+def _upper_melds(
+    rows: Sequence[Sequence[tuple[int, ...]]], kinds: Sequence[str]
+) -> list[tuple[int, ...]] | None:
+    """Melds of the upper rows, or None when one of them does not hold melds."""
     melds: list[tuple[int, ...]] = []
-    for group in groups:
-        parts = [group] if len(group) in (3, 4) else _split(group, kinds)
-        if parts is None:
+    for groups in rows:
+        found = _row_melds(groups, kinds)
+        if found is None:
             return None
-        melds += parts
+        melds += found
     return melds
 
 
@@ -292,7 +309,7 @@ def hand_layout(
     flowers = tuple(i for row in rows for i in row if kinds[i].endswith("f"))
     plain = [tuple(i for i in group if i not in flowers) for group in groups]
     last = set(rows[-1])
-    upper = [group for group in plain if group and group[0] not in last]
+    upper = [[group for group in plain if group and group[0] in row] for row in rows[:-1]]
     melds = _upper_melds(upper, kinds)
     loose = [group for group in plain if group and (melds is None or group[0] in last)]
     kongs = [group for group in loose if len(group) == 4 and kinds[group[0]] == BACK == kinds[group[3]]]

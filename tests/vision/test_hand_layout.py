@@ -59,6 +59,11 @@ def test_a_misread_tile_does_not_undo_a_meld() -> None:
     assert named(*lay(["5p 6s 5p"], ["1s 1s"]))[0] == ["5p 6s 5p"]
 
 
+def test_a_gap_in_the_wrong_place_does_not_undo_melds_that_their_faces_show() -> None:
+    melds, _, _ = named(*lay(["1m 1m 1m back", "7z 7z back"], ["9p", "9p"]))
+    assert melds == ["1m 1m 1m", "back 7z 7z back"]
+
+
 def test_flowers_stand_apart_from_the_hand() -> None:
     layout, kinds = lay(["1f 6f"], ["1s 1s"])
     assert [kinds[i] for i in layout.flowers] == ["1f", "6f"]
