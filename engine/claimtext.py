@@ -159,8 +159,10 @@ def _read_word(word: str, draft: _Draft, specs: Mapping[str, rulesets.OptionSpec
     key, equals, value = word.partition("=")
     if equals:
         _read_pair(key, value, draft, specs)
-    elif word in _FLAGS or word in specs:
+    elif word in _FLAGS or (word in specs and specs[word].type == "bool"):
         _read_pair(word, "true", draft, specs)
+    elif word in specs or word in _KEYS:
+        raise InvalidNotation(f"{word} needs a value; write {word}=…", 0)
     elif word.startswith("+"):
         draft.put("win", _at(1, _one_tile, word[1:]), "the winning tile")
     elif ":" in word:
@@ -183,7 +185,7 @@ def _read_pair(key: str, value: str, draft: _Draft, specs: Mapping[str, rulesets
         try:
             draft.options[key] = specs[key].parse(value)
         except EngineError as error:
-            raise IllegalNotation(str(error), len(key) + 1) from None
+            raise IllegalNotation(str(error).rstrip("."), len(key) + 1) from None
 
 
 def format_claim(claim: Claim) -> str:

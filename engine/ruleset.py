@@ -217,7 +217,7 @@ class RuleSet:
 
         Two readings of this hand differ in price only by that; a test compares with all readings.
         """
-        assert claim.indicator is not None  # noqa: S101 (the caller knows the wildcard)
+        assert claim.indicator is not None
         hand = Hand(claim.concealed, claim.melds, claim.win)
         first: dict[bool, Decomposition] = {}
         for reading in self.decompositions(hand, claim.indicator, claimed=claim.how.is_from_another):

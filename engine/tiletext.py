@@ -24,15 +24,15 @@ class NotationError(EngineError):
         return type(self)(self.plain, self.position + offset)
 
 
-class InvalidNotation(NotationError):  # noqa: N818 (python-chess's triple: invalid, illegal, ambiguous)
+class InvalidNotation(NotationError):
     """The text cannot be read."""
 
 
-class IllegalNotation(NotationError):  # noqa: N818
+class IllegalNotation(NotationError):
     """The text can be read, but names something that does not exist or is not allowed there."""
 
 
-class AmbiguousNotation(NotationError):  # noqa: N818
+class AmbiguousNotation(NotationError):
     """The text says one thing twice."""
 
 

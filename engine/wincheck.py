@@ -65,8 +65,10 @@ def _table_sum(counts: Counts) -> int:
     return total
 
 
-def deficiency(counts34: Counts) -> int:
-    """Fewest wildcards that complete these tiles to sets and one pair; 0 = they win as they are.
+def deficiency(counts34: Counts, wilds: int = 0) -> int:
+    """Fewest wildcards, beyond the `wilds` in hand, that complete all tiles to sets and one pair.
+
+    0 = complete (or, with too few tiles, part of a complete hand). A cheap distance for choosing a discard.
 
     >>> deficiency(counts_of([0, 1, 2, 3, 4, 5, 6, 7, 8, 27, 27, 27, 9]))
     1
@@ -74,7 +76,7 @@ def deficiency(counts34: Counts) -> int:
     Raises:
         CountsError: not 34 counts of 0..4.
     """
-    return NEED_OF_SUM[_table_sum(counts34)]
+    return max(0, NEED_OF_SUM[_table_sum(counts34)] - wilds)
 
 
 def sets_deficiency(counts34: Counts) -> int:
@@ -94,7 +96,7 @@ def wins(counts34: Counts, wilds: int = 0) -> bool:
     Raises:
         CountsError: not 34 counts of 0..4.
     """
-    return (sum(counts34) + wilds) % 3 == 2 and deficiency(counts34) <= wilds
+    return deficiency(counts34) <= wilds and (sum(counts34) + wilds) % 3 == 2
 
 
 def every_tile_wins(counts34: Counts, wilds: int) -> bool:
@@ -105,7 +107,7 @@ def every_tile_wins(counts34: Counts, wilds: int) -> bool:
     Raises:
         CountsError: not 34 counts of 0..4.
     """
-    return wilds > 0 and (sum(counts34) + wilds) % 3 == 1 and sets_deficiency(counts34) <= wilds - 1
+    return sets_deficiency(counts34) < wilds and (sum(counts34) + wilds) % 3 == 1
 
 
 _FIELDS = Struct("<6HIB")  # head and tail key of three suits, honours, wildcards
