@@ -67,19 +67,19 @@ class LogError(StationError):
     code = "log.io"
 
 
-class LogFull(LogError):  # noqa: N818 - a state of the disk, named as such
+class LogFull(LogError):
     """No space left where the log lies; appending works again once there is space."""
 
     code = "log.full"
 
 
-class LogInUse(LogError):  # noqa: N818 - a state of the disk, named as such
+class LogInUse(LogError):
     """Another process has the log open for writing."""
 
     code = "log.in_use"
 
 
-class NotALog(LogError):  # noqa: N818 - a state of the disk, named as such
+class NotALog(LogError):
     """The file is not a log of this program, or not of the expected kind."""
 
     code = "log.not_a_log"

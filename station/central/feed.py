@@ -9,7 +9,7 @@ from typing import Any
 from station.central.fold import Hall
 from station.central.view import Surroundings, state_object
 from station.log.central_log import CentralLog
-from station.table.watch import Watch
+from station.watch import Watch
 
 __all__ = ["Feed"]
 

@@ -1,6 +1,6 @@
 """The hall as a fold over the central log. No clock, no input or output.
 
-Each table's log goes through the same fold as on the table itself (`station.table.session`), so the wall
+Each table's log goes through the same fold as on the table itself (`station.session`), so the wall
 cannot show other chips than the touchscreen.
 """
 
@@ -15,7 +15,7 @@ import msgspec
 from station import messages as m
 from station.central.hands import tile_groups
 from station.log.chain import GENESIS, CentralEntry, Entry
-from station.table.session import Event, Session, apply, replay
+from station.session import Event, Session, apply, replay
 
 __all__ = ["Alarm", "Hall", "TableFold", "Win"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from station.central.fold import Alarm, Hall, TableFold, Win
 from station.places import Place, seat_of
-from station.table.session import Session, Stage
+from station.session import Session, Stage
 
 __all__ = ["ONLINE_S", "Surroundings", "state_object"]
 

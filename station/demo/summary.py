@@ -11,7 +11,7 @@ from station import messages as m
 from station.log.central_log import CentralLog
 from station.log.chain import Entry
 from station.log.table_log import Log
-from station.table.session import Event, replay
+from station.session import Event, replay
 
 
 @dataclass(slots=True)

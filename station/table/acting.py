@@ -15,12 +15,12 @@ from firmware_bridge.machine import Outcome, Status
 from firmware_bridge.ops import Op, Value
 from station import messages as m
 from station.errors import StationError
+from station.session import Session, Stage
 from station.table import conductor as c
 from station.table.camera_worker import Seen
 from station.table.interpret import expected_tiles, layout_of, tiles_of
 from station.table.proposal import wild_of
 from station.table.runtime import Table
-from station.table.session import Session, Stage
 from vision.errors import VisionError
 
 log = structlog.get_logger()

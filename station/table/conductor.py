@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from firmware_bridge.interlock import RULES as MOTIONS
-from firmware_bridge.interlock import Lane, Lid, Magazine, Surface
+from firmware_bridge.interlock import Allowed, Lane, Lid, Magazine, Refused, Surface
 from firmware_bridge.machine import MachineView
 from firmware_bridge.ops import Op, Value
-from station.table.session import Session, Stage
+from station.session import Session, Stage
 
 POWER_UP = "POWER_UP"
 """Stands for the operation where it is the whole machine that was cut."""
@@ -116,9 +116,12 @@ def _machine_step(session: Session, view: MachineView, authorised: bool) -> Step
     if session.stage is Stage.RULED:
         return _release(session, view)
     step = _cycle_step(session, view)
-    if isinstance(step, Motion) and not authorised:
-        return AskStart()
-    return step
+    if not isinstance(step, Motion):
+        return step
+    answer = view.may(step.op, **step.args) if step.op is not Op.DEAL else Allowed()
+    if isinstance(answer, Refused):
+        return Wait(f"machine.{answer.reason.name.lower()}")
+    return step if authorised else AskStart()
 
 
 def _release(session: Session, view: MachineView) -> Step:
@@ -156,7 +159,8 @@ def _prepare(view: MachineView) -> Step:
         return building
     if view.magazine is Magazine.BUILDING:
         return Wait("building")
-    return Motion(Op.OPEN_LID) if view.surface is Surface.DEALT else Motion(Op.RAISE_WALLS)
+    clear = view.surface is Surface.CLEAR and view.magazine is Magazine.READY
+    return Motion(Op.RAISE_WALLS) if clear else Motion(Op.OPEN_LID)
 
 
 def _build(view: MachineView) -> Step | None:

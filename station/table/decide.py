@@ -15,8 +15,8 @@ from engine.tiles import Tile
 from station import messages as m
 from station.errors import StationError
 from station.places import Place, by_place, place_of, seat_of
+from station.session import Session, Stage
 from station.table.proposal import Proposal, parse_hand, propose, wild_of
-from station.table.session import Session, Stage
 
 IN_HAND = (Stage.DEALT, Stage.PLAY, Stage.CLAIM)
 """Stages with tiles on the table and no ruling yet."""

@@ -17,7 +17,7 @@ from engine.tiles import Tile
 from engine.verdict import Outcome, Verdict
 from station import messages as m
 from station.places import by_place, by_seat, seat_of
-from station.table.session import ClaimState, Session, TileState
+from station.session import ClaimState, Session, TileState
 
 CONCEALED, WIN, MELD = "concealed", "win", "meld:"
 """Names of the groups a tile of a revealed hand can belong to."""

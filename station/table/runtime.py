@@ -20,15 +20,15 @@ from station import messages as m
 from station.clock import Clock
 from station.errors import StationError
 from station.log.chain import Entry
+from station.session import Event, Session, Stage, apply, replay
 from station.table import decide
 from station.table.config import TableConfig
 from station.table.machine import machine_object, recover
 from station.table.photos import PhotoStore
 from station.table.ports import EventWriter, Eyesight
 from station.table.proposal import propose
-from station.table.session import Event, Session, Stage, apply, replay
 from station.table.view import Surroundings, state_object
-from station.table.watch import Watch
+from station.watch import Watch
 
 log = structlog.get_logger()
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from engine.tiles import Tile
 from station.places import Place, seat_of
+from station.session import ClaimState, Session, Stage, TileState
 from station.table.decide import recovery_choices
 from station.table.proposal import MELD, Proposal, groups_of
-from station.table.session import ClaimState, Session, Stage, TileState
 
 WINDS = ("1z", "2z", "3z", "4z")
 

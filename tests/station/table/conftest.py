@@ -1,0 +1,145 @@
+"""Doubles of a table's surroundings: a log in memory, eyes that read what they are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import rulesets
+from engine.rulesets import RuleSet
+from station.clock import Clock
+from station.log.chain import ZERO_HEAD, Entry, link
+from station.session import Session
+from station.table.camera_worker import Seen
+from station.table.config import TableConfig
+from station.table.photos import PhotoStore
+from station.table.runtime import Table
+from vision.readings import Reading, TileReading
+
+LOG_ID = bytes(16)
+WINNING = "123m456m789m11z34s +5s"
+LOSING = "123m456m789m11z39s +5s"
+
+
+class MemoryWriter:
+    """An event writer without a disk."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.fail: Exception | None = None
+
+    def stored(self) -> Sequence[Entry]:
+        return list(self.entries)
+
+    async def append(self, events: list[tuple[str, bytes]]) -> Sequence[Entry]:
+        if self.fail is not None:
+            raise self.fail
+        head = self.entries[-1].head if self.entries else ZERO_HEAD
+        new = link(LOG_ID, head, events, 1_000 * (len(self.entries) + 1))
+        self.entries += new
+        return new
+
+    def link_state(self) -> tuple[str, int]:
+        return "central.off", 0
+
+
+@dataclass
+class ToldEyes:
+    """Eyes that see what a test puts before them, and count how often they look."""
+
+    hand_reading: Reading | None = None
+    indicator_reading: Reading | None = None
+    looks: list[str] = field(default_factory=list)
+    sees_indicator: bool = True
+
+    async def indicator(self) -> Seen:
+        self.looks.append("indicator")
+        assert self.indicator_reading is not None
+        return Seen(self.indicator_reading, b"jpeg of the indicator", (100, 100))
+
+    async def hand(self, place: int, expect: int | None) -> Seen:
+        self.looks.append(f"hand {place}")
+        assert self.hand_reading is not None
+        return Seen(self.hand_reading, b"jpeg of the hand", (900, 300))
+
+
+def reading_of(
+    rows: Sequence[Sequence[Sequence[str]]], score: float = 0.99, doubts: tuple[str, ...] = ()
+) -> Reading:
+    """Return a reading of rows of groups of tile kinds."""
+    tiles: list[TileReading] = []
+    row_indices, groups = [], []
+    for y, row in enumerate(rows):
+        row_indices.append(tuple(range(len(tiles), len(tiles) + sum(map(len, row)))))
+        for group in row:
+            groups.append(tuple(range(len(tiles), len(tiles) + len(group))))
+            for kind in group:
+                x = 50.0 * len(tiles)
+                box = (x, 100.0 * y, x + 48, 100.0 * y + 64)
+                tiles.append(TileReading(kind, score, box, ((kind, score),), len(groups) - 1, doubts))
+    accept = not doubts
+    return Reading(tuple(tiles), tuple(row_indices), tuple(groups), accept, doubts, 1.0, (900, 300))
+
+
+@dataclass
+class Desk:
+    """A table for tests: the running object, its log and its eyes."""
+
+    table: Table
+    writer: MemoryWriter
+    eyes: ToldEyes | None
+
+    @property
+    def session(self) -> Session:
+        return self.table.session
+
+    async def do(self, action: str, key: str | None = None, rev: int | None = None, **body: Any) -> int:
+        """Carry out a request; ``source`` stands for the body's ``from``."""
+        if "source" in body:
+            body["from"] = body.pop("source")
+        return await self.table.act(action, body, key, rev)
+
+    async def to_play(self, indicator: str = "1p") -> None:
+        """Bring a table without a machine to the play of its next hand."""
+        await self.do("start")
+        await self.do("indicator", tile=indicator)
+
+    async def claim(self, line: str = WINNING, place: int = 1, source: int | None = 2) -> None:
+        """Declare and type a hand."""
+        how = "self" if source is None else "discard"
+        await self.do("claim", place=place, how=how, **({} if source is None else {"source": source}))
+        await self.do("hand", line=line)
+
+
+@pytest.fixture
+def rules() -> RuleSet:
+    return rulesets.load("zhenjiang")
+
+
+@pytest.fixture
+def new_desk(tmp_path: Path, rules: RuleSet) -> Callable[..., Any]:
+    """Return an async function that makes a loaded desk."""
+
+    async def make(*, eyes: ToldEyes | None = None, writer: MemoryWriter | None = None) -> Desk:
+        writer = writer or MemoryWriter()
+        config = TableConfig(home=str(tmp_path), driver="none", camera="none")
+        clock = Clock(monotonic=lambda: 0.0, wall=lambda: 1_000.0)
+        table = Table(config, rules, writer, PhotoStore(tmp_path / "photos"), None, eyes, clock)
+        await table.load()
+        return Desk(table, writer, eyes)
+
+    return make
+
+
+@pytest.fixture
+def eyes() -> ToldEyes:
+    return ToldEyes()
+
+
+@pytest.fixture(name="reading_of")
+def _reading_of() -> Callable[..., Reading]:
+    return reading_of

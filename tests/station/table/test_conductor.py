@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+from firmware_bridge.interlock import Allowed, Fault, Lid, Magazine, Surface
+from firmware_bridge.machine import ActiveOp, FaultReport, LinkState, MachineView
+from firmware_bridge.ops import Op
+from station.places import Place
+from station.session import ClaimState, Cut, Session, Stage
+from station.table.conductor import (
+    AskStart,
+    Motion,
+    NoteCut,
+    NoteDealt,
+    NoteReleased,
+    ReadIndicator,
+    Step,
+    Wait,
+    next_step,
+)
+
+IN_HAND = (Stage.DICED, Stage.DEALT, Stage.PLAY, Stage.CLAIM)
+VIEW = MachineView(
+    link=LinkState.UP,
+    surface=Surface.DEALT,
+    magazine=Magazine.READY,
+    lid=Lid.CLOSED,
+    locked=True,
+    hand_no=3,
+    lease=True,
+    progress=(17, 17, 17, 17),
+    plan=(17, 17, 17, 17),
+)
+
+
+def _session(stage: Stage, *, released: bool = False) -> Session:
+    claim = ClaimState(1, Place(1), "self", None, {}, 0.0, read_at=0.0) if stage is Stage.CLAIM else None
+    hand = 3 if stage in (Stage.DEALT, Stage.PLAY, Stage.CLAIM, Stage.RULED) else None
+    return Session(stage=stage, hand=3, machine_hand=hand, released=released, claim=claim, dice=(1, 2))
+
+
+def _views() -> list[MachineView]:
+    return [
+        replace(VIEW, surface=s, magazine=m, lid=lid, locked=locked, hand_no=hand, drum=drum, indicator_up=up)
+        for s, m, lid, locked, hand, drum, up in product(
+            Surface, Magazine, Lid, (True, False), (None, 2, 3), (True, False), (True, False)
+        )
+    ]
+
+
+def _motion(step: Step) -> Op | None:
+    return step.op if isinstance(step, Motion) else None
+
+
+def test_tiles_are_never_taken_in_while_a_hand_waits_for_its_ruling() -> None:
+    taking_in = {Op.OPEN_LID, Op.CLOSE_LID, Op.RAISE_WALLS, Op.RELEASE_INTAKE, Op.START, Op.LOWER}
+    for stage in IN_HAND:
+        for view in _views():
+            assert _motion(next_step(_session(stage), view, True)) not in taking_in
+
+
+def test_the_intake_is_released_only_after_the_ruling_and_only_for_its_own_hand() -> None:
+    for stage in Stage:
+        for view in _views():
+            step = next_step(_session(stage), view, True)
+            if _motion(step) is Op.RELEASE_INTAKE:
+                assert stage is Stage.RULED
+                assert view.hand_no == 3
+
+
+def test_nothing_moves_without_a_persons_authority() -> None:
+    for stage in (s for s in Stage if s is not Stage.RULED):
+        for view in _views():
+            assert not isinstance(next_step(_session(stage), view, False), Motion)
+
+
+def test_nothing_moves_after_a_cut_before_a_person_chose() -> None:
+    for stage in Stage:
+        session = replace(_session(stage), cut=Cut("DEAL", 7, "lease_expired"))
+        for view in _views():
+            assert isinstance(next_step(session, view, True), Wait)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"link": LinkState.DOWN},
+        {"estop": True},
+        {"active": (ActiveOp(9, Op.ROLL_DICE),)},
+    ],
+    ids=["link down", "emergency stop", "moving"],
+)
+def test_a_machine_that_can_not_move_is_waited_for(change: dict[str, object]) -> None:
+    for stage in (Stage.CYCLE, Stage.DICED, Stage.DEALT, Stage.RULED):
+        view = replace(VIEW, **change)  # type: ignore[arg-type]
+        assert isinstance(next_step(_session(stage), view, True), Wait)
+
+
+def test_a_held_machine_and_a_fault_are_put_before_a_person() -> None:
+    held = replace(VIEW, hold=True, cut=(Op.RAISE_WALLS,), faults=(FaultReport(Fault.LEASE_EXPIRED),))
+    assert next_step(_session(Stage.CYCLE), held, True) == NoteCut("RAISE_WALLS", "lease_expired")
+    jam = replace(VIEW, faults=(FaultReport(Fault.JAM, 2),))
+    assert next_step(_session(Stage.CYCLE), jam, True) == NoteCut("FAULT", "jam")
+
+
+def test_a_board_that_restarted_under_a_hand_is_put_before_a_person() -> None:
+    for stage in IN_HAND:
+        assert next_step(_session(stage), replace(VIEW, hand_no=None), True) == NoteCut(
+            "POWER_UP", "machine_restarted"
+        )
+
+
+@pytest.mark.parametrize(
+    ("stage", "change", "step"),
+    [
+        (Stage.CYCLE, {"hand_no": None, "surface": Surface.CLEAR}, Motion(Op.START)),
+        (
+            Stage.CYCLE,
+            {"locked": False, "surface": Surface.CLEAR, "magazine": Magazine.EMPTY},
+            Motion(Op.OPEN_LID),
+        ),
+        (Stage.CYCLE, {"locked": False}, Motion(Op.OPEN_LID)),
+        (Stage.CYCLE, {"lid": Lid.OPEN, "surface": Surface.COLLECTING}, Motion(Op.CLOSE_LID)),
+        (Stage.CYCLE, {"locked": False, "surface": Surface.CLEAR}, Motion(Op.RAISE_WALLS)),
+        (
+            Stage.CYCLE,
+            {"locked": False, "surface": Surface.CLEAR, "magazine": Magazine.LOADED},
+            Motion(Op.START_BUILD),
+        ),
+        (
+            Stage.CYCLE,
+            {"locked": False, "surface": Surface.CLEAR, "magazine": Magazine.BUILDING},
+            Wait("building"),
+        ),
+        (Stage.CYCLE, {"surface": Surface.WALLS_UP}, Wait("dice")),
+        (Stage.DICED, {"surface": Surface.WALLS_UP}, Motion(Op.DEAL)),
+        (Stage.DICED, {}, NoteDealt()),
+        (Stage.DEALT, {}, Motion(Op.FLIP_INDICATOR)),
+        (Stage.DEALT, {"indicator_up": True}, ReadIndicator()),
+        (Stage.PLAY, {"magazine": Magazine.LOADED}, Motion(Op.START_BUILD)),
+        (Stage.PLAY, {}, Wait("play")),
+        (Stage.RULED, {}, Motion(Op.RELEASE_INTAKE, {"hand": 3})),
+        (Stage.RULED, {"locked": False}, NoteReleased()),
+        (Stage.RULED, {"hand_no": 4}, Wait("other_hand")),
+    ],
+)
+def test_the_cycle_goes_step_by_step(stage: Stage, change: dict[str, object], step: Step) -> None:
+    assert next_step(_session(stage), replace(VIEW, **change), True) == step  # type: ignore[arg-type]
+
+
+def test_after_a_restart_an_old_start_asks_for_a_new_tap() -> None:
+    view = replace(VIEW, locked=False, surface=Surface.CLEAR)
+    assert next_step(_session(Stage.CYCLE), view, False) == AskStart()
+
+
+def test_the_other_set_is_built_beside_the_hand() -> None:
+    step = next_step(_session(Stage.PLAY), replace(VIEW, magazine=Magazine.LOADED), True)
+    assert isinstance(step, Motion)
+    assert step.beside
+
+
+def test_every_motion_asked_for_is_one_the_interlock_allows() -> None:
+    for stage in Stage:
+        for view in _views():
+            step = next_step(_session(stage), view, True)
+            if isinstance(step, Motion) and step.op is not Op.DEAL:
+                assert view.may(step.op, **step.args) == Allowed()
