@@ -80,7 +80,7 @@ class HostCore:
         self._wrong = None
         self._informed = False
         self.link.open(now)
-        self._update(attempt=0, detail="")
+        self._update()
 
     def port_failed(self, state: LinkState, detail: str, now: float) -> None:
         """The port could not be opened, or was lost."""
@@ -197,7 +197,7 @@ class HostCore:
         else:
             self._wrong = None
         if self._wrong is not None:
-            self._update(uid=uid, profile=welcome.profile)
+            self._update(uid=uid, profile=welcome.profile, attempt=0, detail="")
             return
         new_run = (uid, welcome.boot_id) != (self._view.uid, self._view.boot_id)
         if new_run or welcome.event_first > self._expect_event:
@@ -210,6 +210,8 @@ class HostCore:
             boot_id=welcome.boot_id,
             profile=welcome.profile,
             reset_cause=welcome.reset_cause.name.lower(),
+            attempt=0,
+            detail="",
         )
         for query in self.desk.connected(welcome, now):
             self.link.request(query)

@@ -1,0 +1,336 @@
+"""The one owner of a machine's port: asyncio around `core.HostCore`.
+
+Use it like this::
+
+    bridge = Bridge("/dev/serial/by-path/...", home / "commands.sqlite", on_change=show)
+    task = asyncio.create_task(bridge.run())
+    await bridge.wait_ready()
+    outcome = await bridge.execute("START")
+    ...
+    await bridge.close()
+
+`run` opens the port, and opens it again whenever it is lost. It never resumes a motion by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Self
+
+from firmware_bridge.abstract import Choice
+from firmware_bridge.core import Finished, HostCore, Reported
+from firmware_bridge.errors import BridgeError, PortError, UsageError
+from firmware_bridge.ledger import Ledger
+from firmware_bridge.link import Phase, Timing
+from firmware_bridge.machine import LinkState, LinkStats, MachineEvent, MachineView, Outcome, Status
+from firmware_bridge.ops import Op, Value
+from firmware_bridge.transport import Transport, open_port
+
+BACKOFF_FIRST: Final = 0.25
+BACKOFF_MAX: Final = 5.0
+"""Seconds between tries to open the port: doubling from the first to the last. Without jitter, since a port
+has one owner and no crowd to disperse."""
+
+CHOICES: Final[dict[str, Op]] = {"finish": Op.RESUME, "lower": Op.LOWER, "leave": Op.LEAVE}
+
+
+class Bridge:
+    """A machine behind our own protocol. Implements `abstract.Machine`.
+
+    Args:
+        url: `/dev/...`, `pty:PATH` or `socket://HOST:PORT`.
+        ledger_path: command ledger, created if absent; one process at a time.
+        clock: monotonic seconds.
+        on_change: called with the new view, in the loop, whenever it differs.
+        on_event: called with each numbered event of the machine, in order.
+        uid: the board that is expected (16 hex digits); another one gives `uid_mismatch` and no command.
+        timing: constants of the link.
+
+    Raises:
+        LedgerError: the ledger can not be opened or belongs to another process.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        ledger_path: Path | str,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        on_change: Callable[[MachineView], None] | None = None,
+        on_event: Callable[[MachineEvent], None] | None = None,
+        uid: str | None = None,
+        timing: Timing | None = None,
+    ) -> None:
+        self.url = url
+        self._clock = clock
+        self._on_change = on_change
+        self._on_event = on_event
+        self._ledger = Ledger(ledger_path)
+        self._core = HostCore(self._ledger, lambda: secrets.randbits(32), uid=uid, timing=timing)
+        self._told = self._core.view
+        self._transport: Transport | None = None
+        self._lost: str | None = None
+        self._wake = asyncio.Event()
+        self._closing = False
+        self._task: asyncio.Task[None] | None = None
+        self._waiters: dict[int, asyncio.Future[Outcome]] = {}
+        self._orphans = set(self._core.leftovers)
+        self._settled: dict[int, Outcome] = {}
+        self._watchers: list[tuple[Callable[[], bool], asyncio.Future[None]]] = []
+        self._failure: BridgeError | None = None
+
+    # -- what is known ------------------------------------------------------------------------------------
+
+    @property
+    def view(self) -> MachineView:
+        """The last known state."""
+        return self._core.view
+
+    @property
+    def events(self) -> tuple[MachineEvent, ...]:
+        """The newest events of the machine, oldest first."""
+        return tuple(self._core.events)
+
+    @property
+    def stats(self) -> LinkStats:
+        """Counters of the line."""
+        return self._core.link.stats
+
+    # -- life ---------------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self.run())
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.close()
+
+    async def run(self) -> None:
+        """Own the port until `close`. A port that is lost or missing shows in `view`, never as an exception.
+
+        Raises:
+            LedgerError: the ledger can not be written any more; nothing is sent from then on.
+            UsageError: the address is no port.
+        """
+        self._task = self._task or asyncio.current_task()
+        wait = BACKOFF_FIRST
+        try:
+            while not self._closing:
+                if await self._connect():
+                    connected = await self._converse()
+                    wait = BACKOFF_FIRST if connected else wait
+                if not self._closing:
+                    await self._pause(wait)
+                    wait = min(BACKOFF_MAX, 2 * wait)
+        finally:
+            self._shut()
+
+    async def close(self) -> None:
+        """Let the port and the ledger go. A motion in progress is cut by its lease."""
+        self._closing = True
+        self._wake.set()
+        task = self._task
+        if task is not None and task is not asyncio.current_task():
+            await asyncio.gather(task, return_exceptions=True)
+        self._shut()
+
+    def _shut(self) -> None:
+        self._drop_transport()
+        self._core.port_closed(self._clock())
+        self._tell()
+        self._closing = True
+        for cmd_id, waiter in self._waiters.items():
+            if not waiter.done():
+                op = self._core.desk.open[cmd_id].intent.op
+                waiter.set_result(Outcome(Status.UNKNOWN, "closed", cmd_id, op))
+        self._waiters.clear()
+        for _, future in self._watchers:
+            if not future.done():
+                future.set_exception(BridgeError("The bridge was closed."))
+        self._watchers.clear()
+        self._ledger.close()
+
+    def _drop_transport(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+            self._transport = None
+
+    async def _connect(self) -> bool:
+        try:
+            port = await open_port(self.url)
+        except PortError as error:
+            state = _PORT_STATES.get(error.code, LinkState.PORT_ERROR)
+            self._core.port_failed(state, str(error), self._clock())
+            self._tell()
+            return False
+        self._lost = None
+        self._transport = Transport(port, self._received, self._port_lost)
+        self._core.port_opened(self._clock())
+        self._tell()
+        return True
+
+    async def _converse(self) -> bool:
+        """Talk until the port is lost or the machine stays silent; whether it ever answered."""
+        sessions = self.stats.sessions
+        while not self._closing and self._lost is None:
+            if self._failure is not None:
+                raise self._failure
+            self._turn()
+            if self._core.link.phase is Phase.DOWN:
+                self._lost = "the machine does not answer"
+                break
+            await self._sleep(self._core.deadline())
+        self._drop_transport()
+        if not self._closing:
+            detail = f"The line to the machine is lost: {self._lost}; check cable and power."
+            self._core.port_failed(LinkState.DOWN, detail, self._clock())
+            self._tell()
+        return self.stats.sessions > sessions
+
+    async def _pause(self, seconds: float) -> None:
+        end = self._clock() + seconds
+        while not self._closing and (now := self._clock()) < end:
+            self._core.poll(now)
+            self._tell()
+            await self._sleep(end)
+
+    async def _sleep(self, until: float | None) -> None:
+        """Until that moment, or until something is to do."""
+        delay = None if until is None else max(0.0, until - self._clock())
+        try:
+            async with asyncio.timeout(delay):
+                await self._wake.wait()
+        except TimeoutError:
+            pass
+        self._wake.clear()
+
+    def _turn(self) -> None:
+        """Do what is due, send what is to send, tell what is new."""
+        self._core.poll(self._clock())
+        if self._transport is not None:
+            self._transport.write(self._core.take())
+        self._tell()
+
+    def _received(self, data: bytes) -> None:
+        try:
+            self._core.feed(data, self._clock())
+            self._turn()
+        except BridgeError as error:  # the ledger can not be written; `run` raises it
+            self._failure = error
+        self._wake.set()
+
+    def _port_lost(self, why: str) -> None:
+        self._lost = why
+        self._wake.set()
+
+    # -- telling --------------------------------------------------------------------------------------------
+
+    def _tell(self) -> None:
+        for notice in self._core.notices():
+            match notice:
+                case Reported(event):
+                    if self._on_event is not None:
+                        self._on_event(event)
+                case Finished(outcome, final):
+                    self._finished(outcome, final)
+        if self._core.view != self._told:
+            self._told = self._core.view
+            if self._on_change is not None:
+                self._on_change(self._told)
+        for reached, future in self._watchers:
+            if not future.done() and reached():
+                future.set_result(None)
+        self._watchers = [pair for pair in self._watchers if not pair[1].done()]
+
+    def _finished(self, outcome: Outcome, final: bool) -> None:
+        waiter = self._waiters.pop(outcome.cmd_id, None)
+        if waiter is not None and not waiter.done():
+            waiter.set_result(outcome)
+            if not final:
+                self._orphans.add(outcome.cmd_id)
+        elif final:
+            self._orphans.discard(outcome.cmd_id)
+            self._settled[outcome.cmd_id] = outcome
+
+    async def _until(self, reached: Callable[[], bool]) -> None:
+        if reached():
+            return
+        if self._closing:
+            raise BridgeError("The bridge is closed; make a new one.")
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._watchers.append((reached, future))
+        await future
+
+    # -- asking ------------------------------------------------------------------------------------------
+
+    async def execute(self, op: Op | str, *, rev: int | None = None, **args: Value) -> Outcome:
+        """Carry out `op` at most once and say how it ended; see `abstract.Machine.execute`.
+
+        Several commands may run at once where the machine can (a build beneath a hand in play). If the
+        waiting is cancelled, the command is not: `resolve_open` tells its end.
+        """
+        asked = self._core.submit(Op.of(op), args, self._clock(), rev)
+        if isinstance(asked, Outcome):
+            return asked
+        waiter: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        self._waiters[asked] = waiter
+        self._turn()
+        self._wake.set()
+        try:
+            return await waiter
+        except asyncio.CancelledError:
+            self._waiters.pop(asked, None)
+            self._orphans.add(asked)
+            raise
+
+    async def recover(self, choice: Choice) -> Outcome:
+        """A person's choice after a cut motion: `finish` it, `lower` the lift, or `leave` it to hands.
+
+        Raises:
+            UsageError: another choice.
+        """
+        if choice not in CHOICES:
+            raise UsageError(f"{choice!r} is no choice; use one of {', '.join(CHOICES)}.")
+        return await self.execute(CHOICES[choice])
+
+    async def resolve_open(self) -> tuple[Outcome, ...]:
+        """Ends of commands that nobody waited for: a former process's, and those given up since.
+
+        Waits until the machine has told all of them; each is returned once, oldest first.
+
+        Raises:
+            BridgeError: the bridge was closed meanwhile.
+        """
+        await self._until(lambda: not self._orphans & self._core.desk.open.keys())
+        settled, self._settled = self._settled, {}
+        return tuple(settled[cmd_id] for cmd_id in sorted(settled))
+
+    async def wait_ready(self) -> MachineView:
+        """Wait until commands are taken.
+
+        Raises:
+            BridgeError: the bridge was closed meanwhile.
+        """
+        await self._until(lambda: self.view.ready)
+        return self.view
+
+    def hold(self) -> None:
+        """Stop what moves, softly; it counts as cut."""
+        self._core.hold(self._clock())
+        self._turn()
+
+    def estop(self) -> None:
+        """Ask for a latched stop. A convenience: the hardware loop is the safety function."""
+        self._core.estop()
+        self._turn()
+
+
+_PORT_STATES: Final = {
+    "port_missing": LinkState.PORT_MISSING,
+    "port_busy": LinkState.PORT_BUSY,
+    "port_denied": LinkState.PORT_DENIED,
+}

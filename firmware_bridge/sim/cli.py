@@ -1,0 +1,71 @@
+"""Command line of the simulated machine: `python -m firmware_bridge.sim`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from firmware_bridge import profiles
+from firmware_bridge.errors import BridgeError
+from firmware_bridge.sim import faults
+from firmware_bridge.sim.plant import FRESH
+from firmware_bridge.sim.process import SimOptions, run
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of a simulated machine."""
+    parser.add_argument("--profile", default="136", help=f"{', '.join(profiles.ids())}, or a TOML file")
+    parser.add_argument("--faults", default="", metavar="SPEC", help="what goes wrong; the menu is below")
+    parser.add_argument("--speed", type=float, default=1.0, help="divides all motion times (default 1)")
+    parser.add_argument("--seed", type=int, help="of dice and faults (default: by chance)")
+    parser.add_argument("--pulses", type=Path, metavar="FILE", help="count every executed motion here (JSON)")
+    parser.add_argument("--state", type=Path, metavar="FILE", help="keep the tiles here between two runs")
+    parser.add_argument("--fresh", default="loaded", choices=sorted(FRESH), help="tiles of a new machine")
+    parser.add_argument(
+        "--pty-link", "--link", dest="link", type=Path, metavar="PATH", help="stable name for the port"
+    )
+    parser.add_argument("--uid", type=lambda text: int(text, 16), help="board number, 16 hex digits")
+    parser.add_argument("--service-key", action="store_true", help="the service key is held")
+
+
+def options_of(args: argparse.Namespace) -> SimOptions:
+    """Settings from parsed arguments.
+
+    Raises:
+        UsageError: a fault that is not on the menu.
+    """
+    return SimOptions(
+        profile=args.profile,
+        fresh=args.fresh,
+        speed=args.speed,
+        seed=args.seed,
+        pulses=args.pulses,
+        state=args.state,
+        link=args.link,
+        uid=args.uid,
+        service_key=args.service_key,
+        faults=faults.parse_faults(args.faults),
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a simulated machine; 0 after SIGTERM or SIGINT, 2 for options that can not be met."""
+    parser = argparse.ArgumentParser(
+        prog="python -m firmware_bridge.sim",
+        description="A simulated table machine behind a pseudo-terminal.",
+        epilog=faults.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_arguments(parser)
+    args = parser.parse_args(argv)
+    try:
+        return run(options_of(args), sys.stdout)
+    except BridgeError as error:
+        sys.stdout.write(json.dumps({"error": {"code": "usage", "message": str(error), "fix": ""}}) + "\n")
+        return 2
+    except OSError as error:
+        sys.stdout.write(json.dumps({"error": {"code": "os", "message": str(error), "fix": ""}}) + "\n")
+        return 3
