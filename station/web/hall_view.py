@@ -45,13 +45,14 @@ def _table(table: Mapping[str, Any], words: Words, called: set[str]) -> dict[str
         "id": table["id"],
         "name": number,
         "no": table["id"][1:] if table["id"][1:].isdigit() else table["id"],
-        "round": words.say("Round %(r)s · hand %(h)s", r=table.get("circle") or 1, h=table.get("hand_count") or 0),
+        "round": words.say("R%(r)s · H%(h)s", r=table.get("circle") or 1, h=table.get("hand_count") or 0),
         "chip": kind,
         "chip_word": word,
         "online": bool(table.get("online")),
         "seen": clock_text(table.get("last_seen_s")),
-        "age": int(table.get("last_seen_s") or 0),
+        "age": table.get("last_seen_s"),
         "wild": table.get("wild"),
+        "playing": kind == "quiet" and table.get("phase") == "play" and bool(table.get("wild")),
         "wild_name": words.tile(table["wild"]) if table.get("wild") else "",
         "bank": table.get("bank") or 0,
         "chain_ok": table.get("chain_ok", True),
@@ -64,7 +65,7 @@ def _table(table: Mapping[str, Any], words: Words, called: set[str]) -> dict[str
                 "chips": int(p["chips"]),
                 "dealer": p["place"] == table.get("dealer"),
                 "lead": int(p["chips"]) == top and min(chips) != top,
-                "share": round(100 * max(0, int(p["chips"])) / total, 1),
+                "share": round(min(100.0, 50 * max(0, int(p["chips"])) * len(chips) / total), 1),
             }
             for p in table.get("places") or []
         ],
@@ -91,7 +92,9 @@ def _win(win: Mapping[str, Any], words: Words, wilds: Mapping[str, str | None]) 
 
 
 def _leaders(tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    players = [{"name": p["name"], "chips": p["chips"], "table": t["name"]} for t in tables for p in t["places"]]
+    players = [
+        {"name": p["name"], "chips": p["chips"], "table": t["name"]} for t in tables for p in t["places"]
+    ]
     players.sort(key=lambda p: -p["chips"])
     for player in players:
         player["rank"] = 1 + sum(other["chips"] > player["chips"] for other in players)
@@ -100,13 +103,17 @@ def _leaders(tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _alarms(state: State, words: Words) -> list[dict[str, str]]:
     shown = []
+    players = {
+        t["id"]: {int(p["place"]): str(p.get("name") or "") for p in t.get("places") or []}
+        for t in state.get("tables") or []
+    }
     for alarm in state.get("alarms") or []:
         params = {"table": alarm.get("table") or "", **(alarm.get("params") or {})}
         table = alarm.get("table")
         shown.append(
             {
                 "table": table_name(str(table), words) if table else "",
-                "text": words.sentence(alarm["code"], params),
+                "text": words.sentence(alarm["code"], params, players.get(table)),
                 "code": alarm["code"],
             }
         )

@@ -24,7 +24,7 @@ from starlette.types import Scope
 from station.web.catalogue import LANGUAGES, negotiate
 from station.web.hall_view import hall
 from station.web.referee_view import referee
-from station.web.sentences import ERRORS
+from station.web.sentences import ANSWERS
 from station.web.words import Words
 
 View = Literal["referee", "players", "wall", "head"]
@@ -116,7 +116,7 @@ def _values(view: View, state: Mapping[str, Any], lang: str, theme: str | None) 
         "m": _MODELS[view](state, words),
         "view": view,
         "theme": theme if theme in ("light", "dark") else _THEMES[view],
-        "errors": json.dumps({code: words.say(text) for code, text in ERRORS.items()}, ensure_ascii=False),
+        "errors": json.dumps({code: words.say(text) for code, text in ANSWERS.items()}, ensure_ascii=False),
     }
 
 
@@ -163,7 +163,9 @@ def page_response(request: Request, view: View, state: Mapping[str, Any]) -> Res
 class _Static(StaticFiles):
     """Static files; with a hash in the address they never change, so they are cached for ever."""
 
-    def file_response(self, full_path: Any, stat_result: Any, scope: Scope, status_code: int = 200) -> Response:
+    def file_response(
+        self, full_path: Any, stat_result: Any, scope: Scope, status_code: int = 200
+    ) -> Response:
         response = super().file_response(full_path, stat_result, scope, status_code)
         hashed = b"v=" in scope.get("query_string", b"")
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if hashed else "no-cache"
@@ -176,7 +178,9 @@ def static_mount() -> Mount:
     return Mount("/static", _Static(directory=STATIC_DIR), name="static")
 
 
-def sse(data: str, *, event: str | None = None, event_id: int | None = None, retry_ms: int | None = None) -> bytes:
+def sse(
+    data: str, *, event: str | None = None, event_id: int | None = None, retry_ms: int | None = None
+) -> bytes:
     """Format one server-sent event; several lines of data are split as the format demands."""
     lines = [] if retry_ms is None else [f"retry: {retry_ms}"]
     if event_id is not None:

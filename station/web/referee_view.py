@@ -15,11 +15,12 @@ from station.web.sentences import (
     HOW,
     ITEMS,
     PENALTIES,
+    PENALTY_REASONS,
     REASONS,
     RULING_REASONS,
     RULINGS,
 )
-from station.web.table_view import State, common, percent
+from station.web.table_view import PlaceView, State, common, percent
 from station.web.words import Words
 
 _SETS: Final = {"chow": N_("Run"), "pung": N_("Triplet"), "kong": N_("Kong"), "pair": N_("Pair")}
@@ -37,7 +38,10 @@ _TITLES: Final = {
     "draw": N_("Drawn hand"),
 }
 _PHOTO_ASPECT: Final = 1.3
-_PENALTY_AMOUNTS: Final = (0, 1, 2, 4, 6, 10)
+_BUTTONS: Final = 0.36
+"""Room below the tiles for the buttons that lie on the photo, in heights of the tiles' area."""
+_PENALTY_AMOUNTS: Final = (1, 2, 4, 6, 10)
+_WIN_UNITS: Final = (2, 3, 5, 6, 8, 9, 10, 12)
 _CLAIM_HOWS: Final = ("self", "kong_ming", "kong_an", "heaven")
 
 
@@ -77,7 +81,11 @@ def _tile(entry: Mapping[str, Any], words: Words) -> TileView:
     alternatives = list(entry.get("alternatives") or [])[:3]
     box = entry.get("box")
     edited = bool(entry.get("edited"))
-    read_as = words.say("Set by hand to %(tile)s", tile=name) if edited else words.say("Read as %(tile)s", tile=name)
+    read_as = (
+        words.say("Set by hand to %(tile)s", tile=name)
+        if edited
+        else words.say("Read as %(tile)s", tile=name)
+    )
     return TileView(
         i=int(entry["i"]),
         kind=kind,
@@ -100,15 +108,14 @@ def _groups(claim: Mapping[str, Any], tiles: Mapping[int, TileView], words: Word
     verdict = claim.get("verdict") or {}
     declared = _declared(claim, words)
     sets = verdict.get("sets") or []
-    groups = [_set(entry, tiles, declared, words) for entry in sets]
     placed = {i for entry in sets for i in entry["tiles"]}
-    if not sets:
-        groups = [
-            GroupView(caption, _pick(indices, tiles))
-            for indices, caption in declared.items()
-            if not placed.intersection(indices)
-        ]
-        placed = {i for indices in declared for i in indices}
+    groups = [
+        GroupView(caption, _pick(indices, tiles))
+        for indices, caption in declared.items()
+        if not placed.intersection(indices)
+    ]
+    groups += [_set(entry, tiles, declared, words) for entry in sets]
+    placed |= {i for indices in declared for i in indices}
     rest = [tiles[i] for i in sorted(tiles) if i not in placed]
     concealed = tuple(t for t in rest if not t.win)
     winning = tuple(t for t in rest if t.win)
@@ -116,7 +123,7 @@ def _groups(claim: Mapping[str, Any], tiles: Mapping[int, TileView], words: Word
     if concealed:
         groups.append(GroupView(words.say("Concealed"), concealed, bad=problem))
     if winning:
-        groups.append(GroupView(words.say("Winning tile"), winning))
+        groups.append(GroupView(words.say("Win"), winning))
     return groups
 
 
@@ -169,15 +176,16 @@ def hand(claim: Mapping[str, Any], words: Words) -> dict[str, Any]:
         "count": count,
         "doubts": doubts,
         "doubt_word": words.many("%(n)s tile to check", "%(n)s tiles to check", doubts),
-        "size": _size(len(tiles) + 0.3 * len(groups)),
+        "size": _size(len(tiles)),
         "tiles": [tiles[i] for i in sorted(tiles)],
         "missing": missing,
     }
 
 
-def _size(weight: float) -> str:
-    for limit, name in ((16.2, "tw-l"), (18.0, "tw-m"), (20.5, "tw-s")):
-        if weight <= limit:
+def _size(tiles: int) -> str:
+    """Class of the strip: as large as this many tiles in five groups allow."""
+    for limit, name in ((15, "tw-l"), (17, "tw-m"), (19, "tw-s")):
+        if tiles <= limit:
             return name
     return "tw-xs"
 
@@ -196,6 +204,7 @@ def photo(claim: Mapping[str, Any], tiles: list[TileView]) -> dict[str, Any] | N
         margin = 0.06 * max(right - left, lower - upper) + 4
         x0, x1 = left - margin, right + margin
         y0, y1 = upper - margin * 1.5, lower + margin
+        y1 += _BUTTONS * (y1 - y0)
     x0, x1, y0, y1 = _widen(x0, x1, y0, y1)
     return {
         "url": shot["url"],
@@ -222,7 +231,9 @@ def verdict(claim: Mapping[str, Any], words: Words) -> dict[str, Any] | None:
     if not found:
         return None
     outcome = found["outcome"]
-    section = found.get("section") or next((i["section"] for i in found.get("items") or [] if i.get("section")), None)
+    section = found.get("section") or next(
+        (i["section"] for i in found.get("items") or [] if i.get("section")), None
+    )
     problems = list(dict.fromkeys([*filter(None, [found.get("reason")]), *(found.get("problems") or [])]))
     return {
         "outcome": outcome,
@@ -237,7 +248,10 @@ def verdict(claim: Mapping[str, Any], words: Words) -> dict[str, Any] | None:
 
 def _items(found: Mapping[str, Any], words: Words) -> list[dict[str, str]]:
     return [
-        {"word": words.code(ITEMS, item["code"]), "amount": f"{item['amount']:+d}" if at else str(item["amount"])}
+        {
+            "word": words.code(ITEMS, item["code"]),
+            "amount": f"{item['amount']:+d}" if at else str(item["amount"]),
+        }
         for at, item in enumerate(found.get("items") or [])
     ]
 
@@ -252,7 +266,12 @@ def payments(claim: Mapping[str, Any], base: Mapping[str, Any]) -> list[dict[str
     proposed = {int(p["place"]): p for p in claim.get("payments") or []}
     rows = []
     for place in base["places"]:
-        row = proposed.get(place.place) or {"before": place.chips, "delta": 0, "after": place.chips, "unpaid": 0}
+        row = proposed.get(place.place) or {
+            "before": place.chips,
+            "delta": 0,
+            "after": place.chips,
+            "unpaid": 0,
+        }
         rows.append({"who": place, "winner": claim.get("place") == place.place, **row})
     return rows
 
@@ -325,12 +344,39 @@ def _editor(claim: Mapping[str, Any]) -> dict[str, Any]:
 
 def _ruling_choices(state: State, words: Words) -> list[dict[str, Any]]:
     claim = state.get("claim") or {}
-    needs_claim = ("false_win", "override_win")
+    needs_claim = ("false_win", "win")
     return [
-        {"kind": kind, "word": words.code(RULINGS, kind), "place": claim.get("place") if kind in needs_claim else None}
+        {
+            "kind": kind,
+            "word": words.code(RULINGS, kind),
+            "place": claim.get("place") if kind in needs_claim else None,
+        }
         for kind in state.get("ruling_options") or []
         if kind not in needs_claim or claim
     ]
+
+
+def win_pays(claim: Mapping[str, Any], places: list[PlaceView], words: Words) -> list[tuple[str, str]]:
+    """What a win may pay that a person rules against the engine: label and JSON body, capped at the chips.
+
+    On a discard the first choice is the usual one: the discarder twice what the others pay.
+    """
+    winner, giver = claim.get("place"), claim.get("from")
+    choices = []
+    if giver is not None:
+        due = {p.place: 4 if p.place == giver else 2 for p in places}
+        choices.append((words.say("Discarder 4, others 2"), _pay_body(due, winner, places)))
+    for unit in _WIN_UNITS[: 7 if choices else 8]:
+        due = {p.place: unit for p in places}
+        choices.append((words.say("Each %(n)s", n=unit), _pay_body(due, winner, places)))
+    return choices
+
+
+def _pay_body(due: Mapping[int, int], winner: int | None, places: list[PlaceView]) -> str:
+    pay = [-min(due[p.place], p.chips) if p.place != winner else 0 for p in places]
+    if winner is not None:
+        pay[winner] = -sum(pay)
+    return json.dumps({"pay": pay})
 
 
 def referee(state: State, words: Words) -> dict[str, Any]:
@@ -340,8 +386,11 @@ def referee(state: State, words: Words) -> dict[str, Any]:
     base["claim"] = claim_view(claim, base, words) if claim and base["claiming"] else None
     base["rulings"] = _ruling_choices(state, words)
     base["ruling_reasons"] = [(code, words.say(text)) for code, text in RULING_REASONS.items()]
-    base["penalties"] = [(code, words.say(text)) for code, text in PENALTIES.items()]
-    base["amounts"] = _PENALTY_AMOUNTS
+    kinds = state.get("penalties") or list(PENALTIES)
+    base["penalties"] = [(code, words.code(PENALTIES, code)) for code in kinds if code != "chips"]
+    base["amounts"] = _PENALTY_AMOUNTS if "chips" in kinds else ()
+    base["penalty_reasons"] = [(code, words.say(text)) for code, text in PENALTY_REASONS.items()]
+    base["win_pays"] = win_pays(claim, base["places"], words) if claim else []
     base["claim_hows"] = [(how, words.code(HOW, how)) for how in _CLAIM_HOWS]
     base["da_rows"] = [(key, words.say(word), words.say(long)) for key, word, long in DA_ROWS]
     base["recovery"] = state.get("recovery")

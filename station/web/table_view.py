@@ -1,4 +1,4 @@
-"""What every page of one table shows: top bar, players, wildcard, stage, notices. Plain state in, plain values out."""
+"""What every page of one table shows: top bar, players, wildcard, stage, notices."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from station.web.sentences import PHASES, RULINGS
+from station.web.sentences import DOUBTS, PHASES, RULINGS
 from station.web.words import Words
 
 State = Mapping[str, Any]
 
 CLAIM_PHASES: Final = frozenset({"claim", "verdict"})
 FLOWER_RULESETS: Final = frozenset({"xiamen", "mcr"})
+MACHINE_WELL: Final = frozenset({"machine.ok", "machine.moving", "machine.none"})
+CAMERA_WELL: Final = frozenset({"camera.ok", "camera.none"})
+CENTRAL_WELL: Final = frozenset({"central.up", "central.none", "central.off"})
+DOUBTS_OF_ALL: Final = frozenset({"no_tiles", "wrong_count"})
+"""Doubts of a whole reading; those of a tile stand at the tile."""
 STACKS_PER_WALL: Final = 17
 
 
@@ -84,24 +89,24 @@ def clock(state: State, words: Words) -> dict[str, Any]:
 
 
 def health(state: State, words: Words, names: Mapping[int, str]) -> list[Health]:
-    """Machine, camera and network in words."""
-    machine, camera = state.get("machine") or {}, state.get("camera") or {}
-    central = state.get("central") or {}
+    """Machine, camera and network in words. A device that a table does not have is well."""
+    machine = state.get("machine") or {"code": "machine.none"}
+    camera = state.get("camera") or {"code": "camera.none"}
+    central = state.get("central") or {"code": "central.none"}
+    network, net_ok = words.sentence(central["code"], None, names), central["code"] in CENTRAL_WELL
     unsent = int(central.get("unsent") or 0)
-    network = words.sentence(central.get("code", "central.none"), central, names)
-    net_ok = central.get("code") in ("central.up", "central.none")
     if unsent and not net_ok:
         network = words.many("%(n)s result kept on this table", "%(n)s results kept on this table", unsent)
     return [
         Health(
             words.say("Machine"),
-            machine.get("code") in ("machine.ok", "machine.busy", "machine.building", "machine.locked", "machine.none"),
-            words.sentence(str(machine.get("code", "")), machine, names),
+            machine["code"] in MACHINE_WELL,
+            words.sentence(machine["code"], machine.get("params"), names),
         ),
         Health(
             words.say("Camera"),
-            camera.get("code") in ("camera.ok", "camera.reading", "camera.none"),
-            words.sentence(str(camera.get("code", "")), camera.get("params") or camera, names),
+            camera["code"] in CAMERA_WELL,
+            words.sentence(camera["code"], camera.get("params"), names),
         ),
         Health(words.say("Network"), net_ok, network),
     ]
@@ -110,7 +115,11 @@ def health(state: State, words: Words, names: Mapping[int, str]) -> list[Health]
 def notices(state: State, words: Words, names: Mapping[int, str]) -> list[str]:
     """Everything a person should read now: messages of the table, then devices that are not well."""
     texts = [words.sentence(m["code"], m.get("params"), names) for m in state.get("messages") or []]
+    claim = state.get("claim") or {}
+    texts += [words.code(DOUBTS, code) for code in claim.get("why") or [] if code in DOUBTS_OF_ALL]
     texts += [h.sentence for h in health(state, words, names) if not h.ok and h.sentence]
+    if state["phase"] == "recovery":  # the page says this in large letters already
+        texts = [t for t in texts if t != words.sentence("machine.hold")]
     return list(dict.fromkeys(texts))
 
 
@@ -129,12 +138,12 @@ def indicator(state: State, words: Words) -> dict[str, Any] | None:
     return {
         "tile": shown["tile"],
         "tile_name": words.tile(shown["tile"]),
-        "wild": shown.get("wild"),
-        "wild_name": words.tile(shown["wild"]) if shown.get("wild") else "",
+        "wild": shown.get("wild") or "?",
+        "wild_name": words.tile(shown.get("wild") or "?"),
         "photo": shown.get("photo"),
         "percent": percent(score),
         "mended": bool(shown.get("mended")),
-        "doubt": state["phase"] == "indicator",
+        "doubt": bool(shown.get("doubt", state["phase"] == "indicator")),
     }
 
 
@@ -150,13 +159,19 @@ def last_result(state: State, words: Words, names: Mapping[int, str]) -> dict[st
         return None
     winner = last.get("winner")
     who = names.get(winner, "") if winner is not None else ""
+    title = words.code(RULINGS, last["outcome"])
+    if last["outcome"] == "win" and who:
+        title = words.say("%(name)s wins", name=who)
+    elif who:
+        title = words.say("%(ruling)s: %(name)s", ruling=title, name=who)
     return {
-        "title": words.code(RULINGS, last["outcome"]),
+        "title": title,
         "outcome": last["outcome"],
         "who": who,
         "hand_no": last.get("hand_no"),
         "pay": [
-            {"name": names.get(i, str(i + 1)), "delta": int(amount)} for i, amount in enumerate(last.get("pay") or [])
+            {"name": names.get(i, str(i + 1)), "delta": int(amount)}
+            for i, amount in enumerate(last.get("pay") or [])
         ],
     }
 
@@ -175,9 +190,17 @@ def top_view(state: State, words: Words, places: list[PlaceView]) -> dict[str, A
         mark = broken["stack"] if broken and broken["wall"] == view.place else None
         if state["phase"] not in ("build", "raise"):
             done = total
-        walls.append({"place": view.place, "turn": -90 * view.place, "done": done, "mark": mark, "name": view.name})
+        walls.append(
+            {"place": view.place, "turn": -90 * view.place, "done": done, "mark": mark, "name": view.name}
+        )
     built = sum(min(total, w["done"]) for w in walls)
-    return {"walls": walls, "total": total, "built": built, "of": total * len(walls), "words": _break(state, words)}
+    return {
+        "walls": walls,
+        "total": total,
+        "built": built,
+        "of": total * len(walls),
+        "words": _break(state, words),
+    }
 
 
 def _break(state: State, words: Words) -> list[str]:
@@ -218,5 +241,6 @@ def common(state: State, words: Words) -> dict[str, Any]:
         "last": last_result(state, words, names),
         "topview": top_view(state, words, places),
         "flowers": state.get("ruleset") in FLOWER_RULESETS,
+        "can_undo": bool(state.get("can_undo", True)),
         "claiming": state["phase"] in CLAIM_PHASES and bool(state.get("claim")),
     }

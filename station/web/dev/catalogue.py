@@ -20,8 +20,12 @@ from station.web.catalogue import LANGUAGES, catalogue_path
 
 WEB: Final = Path(__file__).parents[1]
 _METHODS: Final = (("**.py", "python"), ("templates/**.html", "jinja2"))
-_OPTIONS: Final = {"templates/**.html": {"newstyle_gettext": "true", "trim_blocks": "true", "lstrip_blocks": "true"}}
-_NOISE: Final = re.compile(r'"(POT-Creation|PO-Revision|Last-Translator|Language-Team|Report-Msgid|Generated-By).*\n')
+_OPTIONS: Final = {
+    "templates/**.html": {"newstyle_gettext": "true", "trim_blocks": "true", "lstrip_blocks": "true"}
+}
+_NOISE: Final = re.compile(
+    r'"(POT-Creation|PO-Revision|Last-Translator|Language-Team|Report-Msgid|Generated-By).*\n'
+)
 _KEYWORDS: Final = {"_": None, "N_": None, "gettext": None, "ngettext": (1, 2), "say": None, "many": (1, 2)}
 
 

@@ -9,6 +9,7 @@ const $ = (selector, root = document) => root.querySelector(selector);
 const view = () => $('#view');
 const words = JSON.parse(document.body.dataset.errors || '{}');
 const SILENCE_MS = 12000; // the server beats every 5 s; two missed beats and a bit
+const RETRY_MS = 9000; // before the banner: a stream that only seems dead is renewed without a word
 const PAGE_MS = 12000; // a hall with more tables than fit is shown page by page
 
 let open = null; // {name, i}: the sheet lying over the page
@@ -75,7 +76,8 @@ function watch() {
   const silent = Date.now() - heard > SILENCE_MS;
   $('#banner').hidden = !silent;
   document.body.classList.toggle('lost', silent);
-  if ((silent || source.readyState === EventSource.CLOSED) && Date.now() - tried > 3000) connect();
+  const dead = Date.now() - heard > RETRY_MS || source.readyState === EventSource.CLOSED;
+  if (dead && Date.now() - tried > 3000) connect();
 }
 
 // ---- taps up --------------------------------------------------------------------------------------------
@@ -133,7 +135,8 @@ async function post(action, body, button) {
   }
 }
 
-// Fields of the form around a button, then its own data-body. "da.shou" nests, "dice[]1" makes a list.
+// Fields of the form around a button, what the chosen fields bring along, then the button's own data-body.
+// "da.shou" nests, "dice[]1" makes a list, "_pay" only brings its data-body.
 function bodyOf(button) {
   const body = {};
   const form = button.closest('form');
@@ -142,11 +145,10 @@ function bodyOf(button) {
     const [head, rest] = name.split('.');
     if (name.includes('[]')) (body[name.split('[]')[0]] ||= []).push(value);
     else if (rest) (body[head] ||= {})[rest] = value;
-    else body[name] = value;
+    else if (!name.startsWith('_')) body[name] = value;
   }
-  const placed = form?.querySelector('input:checked[data-place]');
-  if (placed) body.place = Number(placed.dataset.place);
-  return { ...body, ...JSON.parse(form?.dataset.body || '{}'), ...JSON.parse(button.dataset.body || '{}') };
+  const chosen = form ? [...form.querySelectorAll('input:checked[data-body]')].filter((node) => node.offsetParent) : [];
+  return Object.assign(body, ...[...chosen, form, button].map((node) => JSON.parse(node?.dataset.body || '{}')));
 }
 
 function act(button) {
@@ -182,6 +184,7 @@ function show(name, i, again = false) {
   open = { name, i };
   sheet.hidden = false;
   $('.scrim').hidden = false;
+  $('.scrim').classList.toggle('under', sheet.classList.contains('half')); // the hand above stays readable
   if (!again) $('button, input', sheet)?.focus({ preventScroll: true });
 }
 
