@@ -8,15 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vision.arrange import Arrangement
+from vision.arrange import Arrangement, hand_layout
 from vision.errors import ShapeError
 from vision.readings import (
     CUT_AT_BORDER,
     DOUBT_CODES,
+    EXTRA_TILES,
     FIFTH_COPY,
     LOW_SCORE,
     NO_TILES,
     NOT_IN_SET,
+    STRAY_BACK,
     UNSURE_BOX,
     WRONG_COUNT,
     Box,
@@ -107,6 +109,15 @@ def _surplus(kinds: Sequence[str], scores: Sequence[float]) -> set[int]:
     return surplus
 
 
+def _strays(lie: Arrangement, kinds: Sequence[str]) -> set[int]:
+    """Positions of face-down tiles outside every meld; none where all tiles lie face down."""
+    backs = {i for i, kind in enumerate(kinds) if kind == BACK}
+    if len(backs) == len(kinds):
+        return set()
+    melds = hand_layout(lie.rows, lie.groups, kinds).melds
+    return backs - {i for meld in melds for i in meld}
+
+
 def _touches(box: Box, area: Box, border: float) -> bool:
     """Tell whether a box reaches the edge of the area that was searched."""
     return (
@@ -126,7 +137,8 @@ def tile_readings(
     """
     group_of = {i: g for g, members in enumerate(lie.groups) for i in members}
     ordered = [seen[i] for i in lie.order]
-    surplus = _surplus([o.kind for o in ordered], [o.score for o in ordered])
+    kinds = [opinion.kind for opinion in ordered]
+    surplus, strays = _surplus(kinds, [o.score for o in ordered]), _strays(lie, kinds)
     tiles: list[TileReading] = []
     for position, (index, opinion) in enumerate(zip(lie.order, ordered, strict=True)):
         x0, y0, x1, y1 = (round(float(v), 2) for v in found.boxes[index])
@@ -135,6 +147,7 @@ def tile_readings(
             LOW_SCORE: opinion.score < limits.doubt,
             FIFTH_COPY: position in surplus,
             NOT_IN_SET: opinion.outside > limits.outside,
+            STRAY_BACK: position in strays,
             CUT_AT_BORDER: _touches(box, area, limits.border),
             UNSURE_BOX: float(found.scores[index]) < limits.box,
         }
@@ -145,11 +158,16 @@ def tile_readings(
     return tuple(tiles)
 
 
-def why_not(tiles: Sequence[TileReading], expect: int | None) -> tuple[str, ...]:
-    """Codes that keep a reading from being accepted, in fixed order; empty when nothing is in doubt."""
+def why_not(tiles: Sequence[TileReading], expect: int | None, extra: bool = False) -> tuple[str, ...]:
+    """Codes that keep a reading from being accepted, in fixed order; empty when nothing is in doubt.
+
+    ``extra``: more open tiles were seen than the expected number.
+    """
     codes = {code for tile in tiles for code in tile.doubts}
     if not tiles:
         codes.add(NO_TILES)
     if expect is not None and len(tiles) != expect:
         codes.add(WRONG_COUNT)
+    if extra:
+        codes.add(EXTRA_TILES)
     return tuple(code for code in DOUBT_CODES if code in codes)

@@ -18,10 +18,12 @@ from vision.errors import ShapeError, VisionError
 __all__ = [
     "CUT_AT_BORDER",
     "DOUBT_CODES",
+    "EXTRA_TILES",
     "FIFTH_COPY",
     "LOW_SCORE",
     "NOT_IN_SET",
     "NO_TILES",
+    "STRAY_BACK",
     "UNSURE_BOX",
     "WRONG_COUNT",
     "Box",
@@ -52,15 +54,21 @@ UNSURE_BOX: Final = "unsure_box"
 """It is not certain that there is a tile here."""
 WRONG_COUNT: Final = "wrong_count"
 """The number of tiles is not the expected one (a doubt of the whole reading)."""
+STRAY_BACK: Final = "stray_back"
+"""A face-down tile that belongs to no concealed kong or face-down set."""
+EXTRA_TILES: Final = "extra_tiles"
+"""More tiles lie open in view than expected (a doubt of the whole reading)."""
 NO_TILES: Final = "no_tiles"
 """Nothing was found (a doubt of the whole reading)."""
 
 DOUBT_CODES: Final = (
     NO_TILES,
     WRONG_COUNT,
+    EXTRA_TILES,
     LOW_SCORE,
     FIFTH_COPY,
     NOT_IN_SET,
+    STRAY_BACK,
     CUT_AT_BORDER,
     UNSURE_BOX,
 )

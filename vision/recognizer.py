@@ -99,13 +99,13 @@ class Recognizer:
         check_image(frame, "frame")
         area = clip_region(region, frame.shape[1], frame.shape[0])
         part = frame[area[1] : area[3], area[0] : area[2]]
-        found, probabilities = self._select(part, self.find(part), expect)
-        found = found.shifted(area[0], area[1])
+        picked = self._pick(part, self.find(part), expect)
+        found = picked.found.shifted(area[0], area[1])
         lie = arrange(found)
-        seen = opinions(probabilities, LABELS, kinds)
+        seen = opinions(picked.shares, LABELS, kinds)
         edge = (float(area[0]), float(area[1]), float(area[2]), float(area[3]))
         tiles = tile_readings(found, seen, lie, edge, self.limits)
-        why = why_not(tiles, expect)
+        why = why_not(tiles, expect, picked.extra)
         ms = (time.perf_counter() - started) * 1000
         size = (frame.shape[1], frame.shape[0])
         return Reading(tiles, lie.rows, lie.groups, not why, why, ms, size)
@@ -147,16 +147,29 @@ class Recognizer:
         shares = softmax(self.classify(np.ascontiguousarray(both)), self.temperature)
         return np.asarray((shares[: len(crops)] + shares[len(crops) :]) / 2, np.float32)
 
-    def _select(self, image: Image, found: Detections, expect: int | None) -> tuple[Detections, Floats]:
+    def _pick(self, image: Image, found: Detections, expect: int | None) -> _Picked:
         """Classify the candidates and keep those that are tiles."""
         strong = int((found.scores >= self.settings.threshold).sum())
         count = strong if expect is None else min(len(found), expect + SPARE)
         found = found.take(np.arange(count))
         shares = self.probabilities(image, found.boxes)
-        nothing = shares[:, -1]
-        worth = np.where(nothing < NOT_A_TILE, found.scores, 0.1 * found.scores).astype(np.float32)
+        is_tile = shares[:, -1] < NOT_A_TILE
+        worth = np.where(is_tile, found.scores, 0.1 * found.scores).astype(np.float32)
         kept = choose(worth, self.settings.threshold, expect)
-        return found.take(kept), shares[kept]
+        left = np.setdiff1d(np.arange(count), kept)
+        # Walls of face-down tiles beside a hand are usual; more open tiles than expected are not.
+        open_tile = shares[left, : LABELS.index("back")].max(axis=1, initial=0) >= self.limits.doubt
+        extra = bool((open_tile & (worth[left] >= self.settings.threshold)).any())
+        return _Picked(found.take(kept), shares[kept], extra and expect is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Picked:
+    """Boxes taken for tiles, their probabilities ``(N, 44)``, and whether open tiles were left over."""
+
+    found: Detections
+    shares: Floats
+    extra: bool
 
 
 def clip_region(region: Box | None, width: int, height: int) -> tuple[int, int, int, int]:

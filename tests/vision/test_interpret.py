@@ -95,6 +95,14 @@ def test_any_number_of_tiles_may_lie_face_down() -> None:
     assert why_not(read(["back"] * 6), 6) == ()
 
 
+def test_a_face_down_tile_among_open_ones_is_doubted() -> None:
+    assert [tile.doubts for tile in read(["1m", "back", "2m"])] == [(), ("stray_back",), ()]
+
+
+def test_a_concealed_kong_is_not_doubted() -> None:
+    assert why_not(read(["back", "7z", "7z", "back"]), 4) == ()
+
+
 def test_a_tile_at_the_border_may_be_cut() -> None:
     found = Detections.of([(0, 100, 30, 140)])
     tiles = tile_readings(found, [Opinion((("1m", 0.99),), 0.0)], arrange(found), AREA, Thresholds())

@@ -75,6 +75,21 @@ def test_an_expected_number_leaves_the_weakest_out(paint: Callable) -> None:
     assert picture.recognizer().read(picture.image, expect=7).kinds == tuple(HAND)
 
 
+def test_more_open_tiles_than_expected_are_an_alarm(paint: Callable) -> None:
+    picture = paint()
+    end = picture.row(HAND, 100, 100)
+    picture.tile("6z", end + 60, 100, heat=0.8)
+    assert picture.recognizer().read(picture.image, expect=7).why == ("extra_tiles",)
+    assert picture.recognizer().read(picture.image, expect=8).why == ()
+
+
+def test_a_wall_beside_the_hand_is_no_alarm(paint: Callable) -> None:
+    picture = paint()
+    end = picture.row(HAND, 100, 100)
+    picture.tile("back", end + 60, 100, heat=0.8)
+    assert picture.recognizer().read(picture.image, expect=7).why == ()
+
+
 def test_a_key_beside_the_row_is_too_small_for_a_tile(paint: Callable) -> None:
     picture = paint()
     end = picture.row(HAND, 100, 100)
