@@ -1,0 +1,308 @@
+"""Pages: what they show, in which language, and that nothing unsafe gets into them."""
+
+import asyncio
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from station.web.catalogue import LANGUAGES
+from station.web.pages import (
+    STATIC_DIR,
+    page_response,
+    render_fragment,
+    render_page,
+    signed,
+    sse,
+    static_mount,
+    static_url,
+    tile_symbol,
+)
+
+SAMPLES = Path(__file__).parent / "samples"
+TABLE = sorted(p.stem for p in SAMPLES.glob("*.json") if not p.stem.startswith("wall"))
+HALL = sorted(p.stem for p in SAMPLES.glob("wall*.json"))
+
+
+def sample(name):
+    return json.loads((SAMPLES / f"{name}.json").read_text("utf-8"))
+
+
+def text_of(html):
+    parts = []
+
+    class Text(HTMLParser):
+        def handle_data(self, data):
+            parts.append(data)
+
+    Text().feed(html)
+    return " ".join(" ".join(parts).split())
+
+
+def views_of(name):
+    return ("wall", "head") if name.startswith("wall") else ("referee", "players")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("name", [*TABLE, *HALL])
+def test_every_state_renders_in_every_language(name, lang):
+    for view in views_of(name):
+        html = render_fragment(view, sample(name), lang)
+        assert html.startswith('<div id="view"')
+        assert "%(" not in html
+        assert "None" not in text_of(html).split()
+
+
+@pytest.mark.parametrize("name", [*TABLE, *HALL])
+def test_no_inline_style_and_no_inline_script(name):
+    for view in views_of(name):
+        html = render_page(view, sample(name), "zh-Hans")
+        assert not re.search(r"\sstyle=|\son\w+=|<style", html)
+        assert re.findall(r"<script([^>]*)>", html) == [f' type="module" src="{static_url("app.js")}"']
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_every_drawn_symbol_exists(name):
+    html = render_page("referee", sample(name), "en")
+    used = set(re.findall(r'href="#(t-[^"]+)"', html))
+    assert used <= set(re.findall(r'id="(t-[^"]+)"', html))
+
+
+def test_sprite_has_the_44_tiles():
+    sprite = (STATIC_DIR / "tiles.svg").read_text("utf-8")
+    kinds = [f"{n}{suit}" for suit in "mps" for n in range(1, 10)]
+    kinds += [f"{n}z" for n in range(1, 8)] + [f"{n}f" for n in range(1, 9)] + ["back", "?"]
+    assert len(kinds) == 44
+    assert sorted(re.findall(r'id="([^"]+)"', sprite)) == sorted(tile_symbol(kind) for kind in kinds)
+
+
+@pytest.mark.parametrize("kind", ["", "10m", "xx", "<b>"])
+def test_an_unknown_tile_is_drawn_as_unknown(kind):
+    assert tile_symbol(kind) == "t-unk"
+
+
+def test_a_win_says_who_gains_what_and_why():
+    html = render_fragment("referee", sample("verdict_win"), "zh-Hans")
+    text = text_of(html)
+    for words in ("3 号桌", "可以和牌", "有搭杠开 5", "规则 §6", "当 8 万", "确认 李明 +15", "52 → 67", "−5"):
+        assert words in text
+    confirm = re.search(r'<button[^>]*data-post="confirm"[^>]*>', html)
+    assert confirm
+    assert "disabled" not in confirm.group()
+
+
+def test_melds_stand_before_the_decomposition():
+    text = text_of(render_fragment("referee", sample("verdict_win"), "en"))
+    captions = [text.index(word) for word in ("Pung", "Exposed kong", "Run · as 8 Char", "Pair")]
+    assert captions == sorted(captions)
+
+
+def test_a_doubtful_tile_blocks_confirming_and_says_so():
+    html = render_fragment("referee", sample("verdict_doubt"), "en")
+    assert re.search(r'data-post="confirm" disabled', html)
+    assert "Check the marked tiles first" in text_of(html)
+    assert "1 tile to check" in text_of(html)
+
+
+def test_a_hand_that_does_not_win_offers_the_false_win_only_by_holding():
+    html = render_fragment("referee", sample("verdict_no_win"), "en")
+    assert 'data-post="confirm"' not in html
+    button = re.search(r'<button class="btn go bad" data-hold="1000" data-post="ruling"[^>]*>', html)
+    assert button
+    assert "&#34;" not in button.group() or "false_win" in button.group()
+
+
+def test_a_false_win_is_not_offered_when_the_table_does_not():
+    state = sample("verdict_no_win")
+    state["ruling_options"] = ["redeal", "void"]
+    html = render_fragment("referee", state, "en")
+    assert "false_win" not in html
+
+
+def test_a_cannot_be_hand_cannot_be_confirmed():
+    html = render_fragment("referee", sample("verdict_inconsistent"), "en")
+    assert re.search(r'data-post="confirm" disabled', html)
+    assert "The number of tiles is not right" in text_of(html)
+    assert "expected 15" in text_of(html)
+
+
+def test_offline_says_what_is_kept_here():
+    text = text_of(render_fragment("referee", sample("offline"), "zh-Hans"))
+    assert "3 条结果已保存在本机" in text
+    assert "牌机无应答" in text
+
+
+def test_recovery_waits_for_a_held_choice():
+    html = render_fragment("referee", sample("recovery"), "en")
+    assert len(re.findall(r'data-hold="1000" data-post="recovery"', html)) == 3
+    assert 'data-post="recovery"' not in render_fragment("players", sample("recovery"), "en")
+
+
+def test_players_may_not_rule():
+    for name in TABLE:
+        html = render_fragment("players", sample(name), "en")
+        posts = set(re.findall(r'data-post="(\w+)"', html))
+        assert posts <= {"claim", "call", "dice", "start"}, name
+
+
+def test_a_barred_player_cannot_declare():
+    html = render_fragment("players", sample("play"), "en")
+    assert re.search(r'data-sheet="claim-2" disabled', html)
+
+
+def test_names_and_codes_are_escaped():
+    state = sample("verdict_win")
+    state["places"][0]["name"] = "<img src=x onerror=alert(1)>"
+    state["messages"] = [{"code": "<script>", "params": {"a": "<b>"}}]
+    for view in ("referee", "players"):
+        html = render_fragment(view, state, "en")
+        assert "<img src=x" not in html
+        assert "<script>" not in html
+
+
+def test_an_unknown_code_is_shown_as_it_is():
+    state = sample("play")
+    state["messages"] = [{"code": "brand.new", "params": {"n": 3}}]
+    assert "brand.new n=3" in text_of(render_fragment("referee", state, "zh-Hans"))
+
+
+def test_break_is_told_in_words():
+    text = text_of(render_fragment("referee", sample("deal"), "en"))
+    assert "Dice 3 + 4 = 7" in text
+    assert "Break the wall of 陈建国 at stack 8 from the right" in text
+
+
+def test_a_table_without_devices_renders():
+    state = sample("play")
+    state.update(machine=None, camera=None, central=None, indicator=None, last=None, clock=None)
+    assert "No machine" in render_fragment("referee", state, "en")
+
+
+def test_strip_shrinks_with_the_number_of_tiles():
+    state = sample("verdict_no_win")
+    for count, size in ((15, "tw-l"), (17, "tw-m"), (19, "tw-s"), (24, "tw-xs")):
+        tile = state["claim"]["tiles"][0]
+        state["claim"].update(tiles=[{**tile, "i": i, "group": "concealed"} for i in range(count)], melds=[])
+        assert f'class="groups {size}"' in render_fragment("referee", state, "en")
+
+
+def test_a_ruled_win_offers_payments_within_the_chips():
+    state = sample("verdict_discard")
+    state["places"][3]["chips"] = 2
+    html = render_fragment("referee", state, "en")
+    bodies = re.findall(r'name="_pay"[^>]*data-body="([^"]+)"', html)
+    pays = [json.loads(body.replace("&#34;", '"'))["pay"] for body in bodies]
+    assert pays[0] == [-2, 8, -4, -2]
+    assert all(sum(pay) == 0 for pay in pays)
+    assert min(pay[3] for pay in pays) == -2
+
+
+@pytest.mark.parametrize(("tables", "columns"), [(1, 1), (2, 2), (3, 2), (4, 2), (6, 3), (8, 4), (11, 4)])
+def test_wall_grid_fits_the_number_of_tables(tables, columns):
+    state = sample("wall_eight")
+    table = state["tables"][0]
+    state["tables"] = [{**table, "id": f"T{n}"} for n in range(1, tables + 1)]
+    html = render_fragment("wall", state, "en")
+    assert f"cols-{columns}" in html
+    assert html.count("data-page") == (1 if tables <= 8 else 2)
+
+
+def test_wall_marks_offline_and_called_tables():
+    text = text_of(render_fragment("wall", sample("wall_offline"), "en"))
+    assert "7 tables online · 1 table offline" in text
+    assert "Table 6" in text
+    text = text_of(render_fragment("wall", sample("wall_eight"), "en"))
+    assert "尤佳 calls the referee" in text
+
+
+def test_a_table_never_seen_has_no_age():
+    state = sample("wall_two")
+    state["tables"][0].update(online=False, last_seen_s=None, phase="offline")
+    html = render_fragment("wall", state, "en")
+    assert "Offline" in html
+    assert 'data-clock="None"' not in html
+
+
+def test_wall_shows_wins_newest_first_with_their_tiles():
+    html = render_fragment("wall", sample("wall_eight"), "zh-Hans")
+    won = re.findall(r'<div class="won">.*?<span class="name">([^<]+)', html, re.DOTALL)
+    assert won == ["李明", "魏然", "韩磊"]
+    assert html.count('class="tile win') == 3
+
+
+def test_signed_uses_a_real_minus():
+    assert [signed(n) for n in (15, 0, -5)] == ["+15", "0", "−5"]
+
+
+def test_sse_splits_lines():
+    told = sse("a\nb", event="fragment", event_id=7, retry_ms=1000)
+    assert told == b"retry: 1000\nid: 7\nevent: fragment\ndata: a\ndata: b\n\n"
+    assert sse("") == b"data: \n\n"
+
+
+class Browser:
+    """Asks the pages for one visitor, who keeps cookies."""
+
+    def __init__(self) -> None:
+        async def page(request: Request) -> Response:
+            return page_response(request, "referee", sample("verdict_win"))
+
+        self.app = Starlette(routes=[Route("/", page), static_mount()])
+        self.cookies = httpx.Cookies()
+
+    def get(self, path, headers=None):
+        async def ask():
+            transport = httpx.ASGITransport(app=self.app)
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://t", cookies=self.cookies
+            ) as client:
+                answer = await client.get(path, headers=headers)
+                self.cookies = client.cookies
+                return answer
+
+        return asyncio.run(ask())
+
+
+@pytest.fixture
+def client():
+    return Browser()
+
+
+def test_language_by_address_cookie_and_header(client):
+    assert 'lang="zh-Hans"' in client.get("/").text
+    assert 'lang="en"' in client.get("/", headers={"Accept-Language": "fr, en-GB;q=0.8"}).text
+    assert 'lang="zh-Hant"' in client.get("/?lang=zh-Hant").text
+    assert 'lang="zh-Hant"' in client.get("/").text  # the choice is remembered
+    assert 'lang="en"' in client.get("/?lang=en").text
+
+
+def test_theme_is_remembered(client):
+    assert 'data-theme="light"' in client.get("/").text
+    assert 'data-theme="dark"' in client.get("/?theme=dark").text
+    assert 'data-theme="light"' in client.get("/?theme=evil").text
+    assert 'data-theme="dark"' in client.get("/").text
+
+
+def test_pages_carry_a_strict_policy(client):
+    headers = client.get("/").headers
+    assert "default-src 'self'" in headers["content-security-policy"]
+    assert "unsafe-inline" not in headers["content-security-policy"]
+    assert headers["cache-control"] == "no-store"
+
+
+def test_assets_are_there_and_cached_by_their_hash(client):
+    html = client.get("/").text
+    assets = re.findall(r'(?:href|src)="(/static/[^"]+)"', html)
+    assert len(assets) == 4
+    for address in assets:
+        answer = client.get(address)
+        assert answer.status_code == 200
+        assert "immutable" in answer.headers["cache-control"]
+    assert client.get("/static/hand.js").headers["cache-control"] == "no-cache"
