@@ -28,6 +28,7 @@ __all__ = [
     "homography",
     "map_points",
     "pinhole_of",
+    "whole_picture",
 ]
 
 Matrix = NDArray[np.float64]
@@ -281,6 +282,16 @@ def default_calibration(size: tuple[int, int] = DEFAULT_SIZE) -> Calibration:
         a, b, c, d = (tuple(point) for point in camera.project(flat).round(2).tolist())
         zones[name] = Zone((a, b, c, d), INDICATOR_SIZE if name == "indicator" else PLACE_SIZE)
     return Calibration(size, zones)
+
+
+def whole_picture(size: tuple[int, int]) -> Calibration:
+    """Calibration for photographs that show one hand only: every zone is the whole picture.
+
+    For trying a table with photographs of one's own tiles; ``size`` is ``(width, height)``.
+    """
+    width, height = float(size[0]), float(size[1])
+    quad = ((0.0, 0.0), (width, 0.0), (width, height), (0.0, height))
+    return Calibration(size, {name: Zone(quad, size) for name in ZONES})
 
 
 def pinhole_of(calibration: Calibration) -> Pinhole:

@@ -15,6 +15,7 @@ from vision.geometry import (
     homography,
     map_points,
     pinhole_of,
+    whole_picture,
 )
 from vision.readings import Reading, TileReading
 from vision.table import TILE_DEPTH, ZONES, from_place, zone_corners
@@ -209,3 +210,12 @@ def test_the_zones_of_the_default_table_lie_apart_inside_the_picture() -> None:
     boxes = {name: np.asarray(zone.quad) for name, zone in calibration.zones.items()}
     assert boxes["0"][:, 1].min() > boxes["2"][:, 1].max()
     assert boxes["1"][:, 0].min() > boxes["3"][:, 0].max()
+
+
+def test_a_photograph_of_one_hand_is_every_zone_at_once() -> None:
+    frame = np.random.default_rng(1).integers(0, 255, (60, 80, 3), np.uint8)
+    calibration = whole_picture((80, 60))
+    for zone in ZONES:
+        view = calibration.rectify(frame, zone)
+        assert np.array_equal(view.image, frame)
+        assert view.box_in_frame((1, 2, 30, 40)) == pytest.approx((1, 2, 30, 40), abs=0.01)
