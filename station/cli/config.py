@@ -10,7 +10,7 @@ from station.table.config import EXAMPLE as TABLE
 
 MACHINE_SIM = """\
 # A simulated machine, for `quezhuo machine-sim --config FILE`. Options of the command line come first.
-profile = "four-walls-136"
+profile = "136"
 speed = 20.0                          # how much faster than real
 seed = 1                              # of the dice
 pty_link = "machine.pty"              # a fixed name for the pseudo-terminal

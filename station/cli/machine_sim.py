@@ -1,0 +1,54 @@
+"""`machine-sim`: a simulated machine behind a pseudo-terminal, as a process of its own."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from firmware_bridge.sim.cli import add_arguments, options_of
+from firmware_bridge.sim.process import run as run_machine
+from station.cli.failures import plain_failures
+from station.errors import ConfigError
+
+_PATHS = frozenset({"pulses", "state", "link"})
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("--config", metavar="FILE", help="TOML file; `quezhuo config machine-sim` prints one")
+    add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run until SIGTERM or SIGINT."""
+    if arguments.config:
+        _fill_in(arguments, Path(arguments.config))
+    with plain_failures():
+        return run_machine(options_of(arguments), sys.stdout)
+
+
+def _fill_in(arguments: argparse.Namespace, path: Path) -> None:
+    """Take from the file what the command line left at its default."""
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    defaults = vars(parser.parse_args([]))
+    for key, value in _load(path).items():
+        name = "link" if key == "pty_link" else key
+        if name not in defaults:
+            raise ConfigError(f"{path}: unknown key {key}.", fix="`quezhuo config machine-sim` shows all.")
+        if getattr(arguments, name) == defaults[name]:
+            setattr(arguments, name, path.absolute().parent / value if name in _PATHS else value)
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path} can't be read: {error.strerror}.", fix="Name a file.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"{path}: {error}.", fix="`quezhuo config machine-sim` prints a valid file."
+        ) from None

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from station.cli.main import COMMANDS, main
+
+VECTORS = Path(__file__).parents[2] / "golden" / "zhenjiang.json"
+WIN = "123m456m789m11z34s +5s flip=1p how=self seat=1"
+NO_WIN = "123m456m789m11z39s +5s flip=1p how=self seat=1"
+
+
+def test_every_command_has_help_with_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in COMMANDS:
+        with pytest.raises(SystemExit) as left:
+            main([name, "--help"])
+        assert left.value.code == 0
+        assert "example: quezhuo" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (["check", "--ruleset", "zhenjiang", WIN], 0),
+        (["check", "--ruleset", "zhenjiang", NO_WIN], 1),
+        (["check", "--ruleset", "zhenjiang", WIN, NO_WIN], 1),
+        (["check", "--ruleset", "zhenjiang", "how=draw"], 0),
+        (["check", "--ruleset", "zhenjiang", "12x +5s"], 2),
+        (["check", "--ruleset", "nowhere", WIN], 2),
+        (["check", "--ruleset", "zhenjiang"], 2),
+        (["check", WIN], 2),
+        (["check", "--ruleset", "zhenjiang", "--vectors", str(VECTORS)], 0),
+        (["check", "--ruleset", "zhenjiang", "--vectors", "/nowhere.json"], 2),
+        (["notation", WIN], 0),
+        (["notation", "{"], 2),
+        (["notation", '{"hand": "11z", "nonsense": 1}'], 2),
+        (["rules"], 0),
+        (["rules", "zhenjiang"], 0),
+        (["rules", "nowhere"], 2),
+        (["config", "table"], 0),
+        (["config", "nothing"], 2),
+        (["table", "--config", "/nowhere.toml"], 2),
+        (["central", "--config", "/nowhere.toml"], 2),
+        (["read", "/nowhere.jpg"], 2),
+        (["read", "/nowhere.jpg", "--expect", "0"], 2),
+        (["read", "/nowhere.jpg", "--region", "1,2,3"], 2),
+        (["verify", "/nowhere.db"], 2),
+        (["demo", "--tables", "0"], 2),
+        (["demo", "--ruleset", "nowhere"], 2),
+        (["nonsense"], 2),
+        ([], 2),
+    ],
+    ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else str(value),
+)
+def test_exit_status_and_one_plain_line(
+    words: list[str], status: int, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main([*words, "--home", str(tmp_path)] if words else words) == status
+    told = capsys.readouterr()
+    assert "Traceback" not in told.err
+    if status == 2 and words:
+        assert len([line for line in told.err.splitlines() if line.startswith("quezhuo: ")]) == 1
+
+
+@pytest.mark.parametrize("words", [["rules", "nowhere"], ["check", "--ruleset", "zhenjiang", "x"], ["nonsense"]])
+def test_with_json_an_error_is_an_object_with_the_fix(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, "--json"]) == 2
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert set(error) == {"code", "message", "fix"}
+    assert error["message"]
+
+
+def test_vectors_are_answered_one_object_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--ruleset", "zhenjiang", "--vectors", str(VECTORS), "--json"]) == 0
+    answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(answers) == len(json.loads(VECTORS.read_text()))
+    assert all(answer["ok"] for answer in answers)
+
+
+def test_a_mismatch_gives_1_and_an_unknown_key_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    vector = json.loads(VECTORS.read_text())[0]
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(json.dumps([{**vector, "expect": {"pay": [0, 0, 0, 0]}}]))
+    assert main(["check", "--ruleset", "zhenjiang", "--vectors", str(wrong)]) == 1
+    wrong.write_text(json.dumps([{**vector, "windicator": "1p"}]))
+    assert main(["check", "--ruleset", "zhenjiang", "--vectors", str(wrong)]) == 2
+    assert "windicator" in capsys.readouterr().err
+
+
+def test_notation_converts_there_and_back(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["notation", WIN])
+    as_object = capsys.readouterr().out
+    main(["notation", as_object])
+    line = capsys.readouterr().out.strip()
+    main(["notation", line])
+    assert json.loads(capsys.readouterr().out) == json.loads(as_object)
+
+
+def test_keys_are_readable_by_their_owner_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keygen", "T1", "--home", str(tmp_path), "--json"]) == 0
+    paths = json.loads(capsys.readouterr().out)
+    assert stat.S_IMODE(os.stat(paths["key"]).st_mode) == 0o600
+    assert main(["keygen", "T1", "--home", str(tmp_path)]) == 2
+
+
+def test_an_unreadable_photo_is_named_and_the_others_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = tmp_path / "empty.jpg"
+    empty.touch()
+    text = tmp_path / "text.jpg"
+    text.write_text("no picture")
+    assert main(["read", str(empty), str(text), "--json"]) == 2
+    answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [set(answer) for answer in answers] == [{"file", "error"}] * 2
+
+
+def test_version_names_model_rule_sets_and_protocols(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert set(facts) == {"version", "model", "rulesets", "protocols"}
+    assert "zhenjiang" in facts["rulesets"]
