@@ -70,6 +70,11 @@ class Demo:
             referee=settings.referee,
         )
 
+    @property
+    def children(self) -> dict[str, Child]:
+        """All processes by name."""
+        return {child.name: child for child in (self._central, *self._machines, *self._tables)}
+
     async def __aenter__(self) -> Demo:
         try:
             for script in self._scripts:
@@ -108,7 +113,7 @@ class Demo:
 
     async def _watch(self) -> None:
         while True:
-            for child in (*self._machines, self._central, *self._tables):
+            for child in self.children.values():
                 child.check()
             await asyncio.sleep(0.2)
 
@@ -140,7 +145,7 @@ class Demo:
 
     def restarts(self) -> dict[str, int]:
         """Return how often each process had to be started again."""
-        return {c.name: c.restarts for c in (self._central, *self._tables, *self._machines) if c.restarts}
+        return {name: child.restarts for name, child in self.children.items() if child.restarts}
 
     def summary(self) -> dict[str, Any]:
         """Count what the logs hold. Call it after the processes have stopped."""

@@ -16,6 +16,7 @@ from station.errors import StationError
 
 READY_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 4.0
+RESTART_PAUSE_S = 0.2
 MAX_FAILED_STARTS = 5
 """Starts in a row that never got ready before the child counts as broken."""
 
@@ -43,6 +44,12 @@ class Child:
     def log_file(self) -> Path:
         """Where the child's own log goes."""
         return self._folder / f"{self.name}.log"
+
+    @property
+    def pid(self) -> int | None:
+        """Process id while it is ready."""
+        process = self._process
+        return process.pid if process and process.returncode is None and self._up.is_set() else None
 
     async def start(self) -> dict[str, Any]:
         """Start it and return its ready line.
@@ -86,7 +93,8 @@ class Child:
                 failed = 0
             else:
                 failed += 1
-                if not self._up.is_set():
+                await asyncio.sleep(RESTART_PAUSE_S * failed)
+                if not self.ready:
                     break
             self.restarts += 1
         raise ChildFailed(f"{self.name} does not start: {self._last_words()}", fix=f"See {self.log_file}.")
@@ -121,6 +129,7 @@ class Child:
         self._up.set()
         await self._process.stdout.read()
         await self._process.wait()
+        self._up.clear()
         return True
 
     def _last_words(self) -> str:
