@@ -123,9 +123,11 @@ class Connection:
 
     def close(self) -> None:
         """Close the sockets at once; what is under way is sent again after the next start."""
-        socket, self._socket, self._monitor = self._socket, None, None
-        if socket is not None:
+        socket, monitor = self._socket, self._monitor
+        self._socket = self._monitor = None
+        if socket is not None and monitor is not None:
             socket.disable_monitor()
+            monitor.close(linger=0)  # an open one would keep the context from ending
             socket.close(linger=0)
         self._sender.disconnected()
 

@@ -87,10 +87,19 @@ class _Peer(msgspec.Struct):
     seen: float
 
 
+class _Sent(msgspec.Struct, frozen=True):
+    """An entry to store, and who sent it."""
+
+    peer: bytes
+    key: str
+    table_id: str
+    event: Event
+
+
 class _Round(msgspec.Struct):
     """What one batch of messages comes to: entries to store, then answers."""
 
-    entries: list[tuple[bytes, str, Event]] = []
+    entries: list[_Sent] = []
     greeted: list[tuple[bytes, Hello]] = []
     pinged: dict[bytes, Ping] = {}
     refused: dict[bytes, Nack] = {}
@@ -135,7 +144,7 @@ class Receiver:
         todo = _Round()
         for item in batch:
             self._sort(item, todo, now, wall_ms)
-        answers = self._store_entries(todo, wall_ms)
+        answers = self._store_entries(todo.entries, now, wall_ms)
         for peer, ping in todo.pinged.items():
             answers.setdefault(peer, Ack(ping.session, ping.log_id, self._store.head_of(ping.log_id).seq))
         for peer, hello in todo.greeted:
@@ -157,11 +166,13 @@ class Receiver:
             self._denials.note("bad_message", key=item.key, table=table_id, now=now, wall_ms=wall_ms)
             return
         code = self._handle(item, table_id, message, todo, now, wall_ms)
-        if code is not None:
+        if code == NackCode.HELLO:
+            todo.refused.setdefault(item.peer, Nack(message.session, message.log_id, code))
+        elif code is not None:
             todo.refused[item.peer] = Nack(message.session, message.log_id, code)
         elif isinstance(message, Hello):
             todo.refused.pop(item.peer, None)
-        if code not in (None, NackCode.HELLO):
+        if code not in (None, NackCode.HELLO, NackCode.FORK):  # a fork has its own alarm
             self._denials.note(str(code), key=item.key, table=table_id, now=now, wall_ms=wall_ms)
 
     def _handle(
@@ -183,7 +194,7 @@ class Receiver:
         known.seen = self.last_seen[table_id] = now
         match message:
             case Event():
-                todo.entries.append((item.peer, table_id, message))
+                todo.entries.append(_Sent(item.peer, item.key, table_id, message))
             case Ping():
                 todo.pinged[item.peer] = message
             case Diverged():
@@ -207,16 +218,18 @@ class Receiver:
         self._store.quarantine(table_id, hello.log_id, "fork", claimed, wall_ms)
         return NackCode.FORK
 
-    def _store_entries(self, todo: _Round, wall_ms: int) -> dict[bytes, FromCentral]:
-        if not todo.entries:
+    def _store_entries(self, entries: list[_Sent], now: float, wall_ms: int) -> dict[bytes, FromCentral]:
+        if not entries:
             return {}
-        batch = [(table_id, event.entry) for _, table_id, event in todo.entries]
-        receipts = self._store.accept(batch, wall_ms)
+        receipts = self._store.accept([(sent.table_id, sent.event.entry) for sent in entries], wall_ms)
         answers: dict[bytes, FromCentral] = {}
-        for (peer, _, event), receipt in zip(todo.entries, receipts, strict=True):
-            answer = _answer(event, receipt)
-            if not isinstance(answers.get(peer), Nack):
-                answers[peer] = answer
+        for sent, receipt in zip(entries, receipts, strict=True):
+            answer = _answer(sent.event, receipt)
+            if not isinstance(answers.get(sent.peer), Nack):
+                answers[sent.peer] = answer
+            if isinstance(answer, Nack) and answer.code != NackCode.FORK:
+                table = sent.table_id
+                self._denials.note(answer.code, key=sent.key, table=table, now=now, wall_ms=wall_ms)
         return answers
 
     def _prune(self, now: float) -> None:
