@@ -41,8 +41,9 @@ class DecodeSettings:
     ``threshold``: a peak at or above it is a tile; ``low``: a peak at or above it may be one, used
     only when tiles are missing. ``iou`` and ``centre`` say when two boxes are the same tile; plain
     suppression at IoU 0.5 would eat neighbours that lie at an angle. ``smallest`` and ``largest``
-    are areas relative to the median of the row. ``enlarge``: a small picture is not blown up more than
-    this, lest its tiles become larger than any the detector was taught.
+    are areas relative to the median of the row. ``enlarge`` and ``enlarged_short``: a small picture is blown
+    up no further than this factor or until its short side has this many pixels, whichever is more:
+    a single tile filling the picture would become larger than any the detector was taught.
     """
 
     long_side: int = 640
@@ -55,6 +56,7 @@ class DecodeSettings:
     smallest: float = 0.4
     largest: float = 2.5
     enlarge: float = 2.0
+    enlarged_short: float = 288.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,8 @@ def letterbox(width: int, height: int, settings: DecodeSettings | None = None) -
     settings = settings or DecodeSettings()
     if width < 1 or height < 1:
         raise ShapeError("image", "(H >= 1, W >= 1, 3)", (height, width))
-    scale = min(settings.long_side / max(width, height), settings.enlarge)
+    limit = max(settings.enlarge, settings.enlarged_short / min(width, height))
+    scale = min(settings.long_side / max(width, height), limit)
     inner = max(1, round(width * scale)), max(1, round(height * scale))
     step = settings.multiple
     outer = -(-inner[0] // step) * step, -(-inner[1] // step) * step

@@ -23,9 +23,11 @@ __all__ = [
     "Quad",
     "Rectified",
     "Zone",
+    "calibration_seen_by",
     "default_calibration",
     "default_pinhole",
     "homography",
+    "look_at",
     "map_points",
     "pinhole_of",
     "whole_picture",
@@ -256,7 +258,11 @@ class Pinhole:
         )
 
 
-def _look_at(position: Matrix, target: Matrix, focal: float, size: tuple[int, int]) -> Pinhole:
+def look_at(position: Matrix, target: Matrix, focal: float, size: tuple[int, int]) -> Pinhole:
+    """Camera at ``position`` looking at ``target`` (world millimetres), upright for place 0.
+
+    ``focal`` is in pixels of a picture of ``size`` (width, height).
+    """
     forward = (target - position) / np.linalg.norm(target - position)
     right = np.cross(forward, [0.0, 1.0, 0.0])
     right /= np.linalg.norm(right)
@@ -269,12 +275,14 @@ def _look_at(position: Matrix, target: Matrix, focal: float, size: tuple[int, in
 def default_pinhole(size: tuple[int, int] = DEFAULT_SIZE) -> Pinhole:
     """Camera of the rendered table: on an arm above the side of place 0, looking steeply down."""
     position = np.asarray([25.0, -300.0, 1250.0])
-    return _look_at(position, np.asarray([0.0, -14.0, 0.0]), 1.2 * size[1], size)
+    return look_at(position, np.asarray([0.0, -14.0, 0.0]), 1.2 * size[1], size)
 
 
-def default_calibration(size: tuple[int, int] = DEFAULT_SIZE) -> Calibration:
-    """Calibration of the rendered table, exact by construction."""
-    camera = default_pinhole(size)
+def calibration_seen_by(camera: Pinhole, size: tuple[int, int]) -> Calibration:
+    """Calibration of a camera whose position is known, exact by construction.
+
+    Raises CalibrationError when it does not see all zones in a picture of ``size``.
+    """
     zones: dict[str, Zone] = {}
     for name in ZONES:
         corners = zone_corners(name)
@@ -282,6 +290,11 @@ def default_calibration(size: tuple[int, int] = DEFAULT_SIZE) -> Calibration:
         a, b, c, d = (tuple(point) for point in camera.project(flat).round(2).tolist())
         zones[name] = Zone((a, b, c, d), INDICATOR_SIZE if name == "indicator" else PLACE_SIZE)
     return Calibration(size, zones)
+
+
+def default_calibration(size: tuple[int, int] = DEFAULT_SIZE) -> Calibration:
+    """Calibration of the rendered table."""
+    return calibration_seen_by(default_pinhole(size), size)
 
 
 def whole_picture(size: tuple[int, int]) -> Calibration:

@@ -125,8 +125,15 @@ class TestLetterbox:
         assert all(0 <= o - i < 32 for o, i in zip(plan.outer, plan.inner, strict=True))
         assert plan.inner[0] == pytest.approx(width * plan.scale, abs=1)
 
-    def test_a_small_picture_is_not_blown_up_beyond_twice(self) -> None:
-        assert letterbox(100, 80).scale == 2
+    @pytest.mark.parametrize(
+        ("size", "scale"),
+        [((1280, 400), 0.5), ((160, 30), 4.0), ((200, 180), 2.0), ((96, 96), 3.0)],
+        ids=["a frame", "a row far away", "a few tiles", "one tile"],
+    )
+    def test_a_picture_of_one_tile_is_not_blown_up_to_the_full_size(
+        self, size: tuple[int, int], scale: float
+    ) -> None:
+        assert letterbox(*size).scale == scale
 
     def test_an_empty_picture_is_refused(self) -> None:
         with pytest.raises(ShapeError):

@@ -13,6 +13,7 @@ from vision.geometry import (
     default_calibration,
     default_pinhole,
     homography,
+    look_at,
     map_points,
     pinhole_of,
     whole_picture,
@@ -166,12 +167,10 @@ class TestPinhole:
     def test_the_camera_is_found_again_from_what_it_sees(
         self, position: tuple[float, float, float], zoom: float
     ) -> None:
-        from vision.geometry import _look_at
-
         spot = np.asarray(position)
         assume(np.hypot(spot[0], spot[1]) > 120)
         size = (1600, 1200)
-        camera = _look_at(spot, np.asarray([0.0, 0.0, 0.0]), zoom * 0.8 * spot[2], size)
+        camera = look_at(spot, np.asarray([0.0, 0.0, 0.0]), zoom * 0.8 * spot[2], size)
         zones = {}
         for name in ZONES:
             flat = np.concatenate([zone_corners(name), np.full((4, 1), TILE_DEPTH)], axis=1)

@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from vision.arrange import HandLayout, hand_layout
 
@@ -75,3 +77,18 @@ def test_an_empty_hand_and_a_single_tile(rows: list[list[str]]) -> None:
     layout, _ = lay(*rows)
     assert layout.concealed == ()
     assert layout.win == (0 if rows else None)
+
+
+group = st.lists(st.sampled_from(["1m", "2m", "3m", "5z", "1f", "back"]), min_size=1, max_size=6).map(
+    " ".join
+)
+
+
+@given(st.lists(st.lists(group, min_size=1, max_size=4), min_size=1, max_size=3))
+@settings(max_examples=80, deadline=None)
+def test_every_tile_has_exactly_one_part(rows: list[list[str]]) -> None:
+    layout, kinds = lay(*rows)
+    parts = [i for meld in layout.melds for i in meld] + [*layout.concealed, *layout.flowers]
+    parts += [] if layout.win is None else [layout.win]
+    assert sorted(parts) == list(range(len(kinds)))
+    assert all(len(meld) in (3, 4) for meld in layout.melds)

@@ -13,12 +13,12 @@ def gradient(h: int = 100, w: int = 200) -> np.ndarray:
 
 
 def test_the_padding_is_right_and_below_in_grey() -> None:
-    canvas, plan = fit(gradient(90, 200))
-    assert canvas.shape == (192, 416, 3)
+    canvas, plan = fit(gradient(190, 150))
+    assert canvas.shape == (384, 320, 3)
     assert plan.scale == 2
-    assert (canvas[180:] == 114).all()
-    assert (canvas[:, 400:] == 114).all()
-    assert not (canvas[:180, :400] == 114).all(axis=2).any()
+    assert (canvas[380:] == 114).all()
+    assert (canvas[:, 300:] == 114).all()
+    assert not (canvas[:380, :300] == 114).all(axis=2).any()
 
 
 def test_a_crop_is_the_box_and_four_percent() -> None:

@@ -32,7 +32,7 @@ def test_boxes_are_pixels_of_the_frame(paint: Callable) -> None:
 def test_boxes_of_a_region_are_pixels_of_the_whole_frame(paint: Callable) -> None:
     picture = paint()
     picture.row(HAND, 200, 100)
-    picture.origin, picture.scale = (180.0, 80.0), 2.0
+    picture.origin, picture.scale = (180.0, 80.0), 640 / 280
     reading = picture.recognizer().read(picture.image, region=(180, 80, 460, 180), expect=7)
     assert reading.kinds == tuple(HAND)
     assert reading.tiles[0].box == pytest.approx((200, 100, 230, 140), abs=1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from vision.geometry import Calibration, default_calibration
+from vision.geometry import Calibration, calibration_seen_by, default_calibration, look_at
 from vision.reading_service import layout_of, read_zone
 from vision.readings import Reading
 from vision.recognizer import Recognizer
@@ -105,6 +105,23 @@ def test_forty_rendered_hands_are_read_to_ninety_nine_percent(
     assert count.right >= 0.99 * count.tiles, count
     assert count.exact >= 0.9 * count.hands, count
     assert count.wrongly_accepted <= 1, count
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("position", [(-200.0, -250.0, 1250.0), (150.0, 40.0, 1300.0), (0.0, -450.0, 1250.0)])
+def test_a_camera_screwed_elsewhere_reads_as_well(
+    position: tuple[float, float, float], recognizer: Recognizer
+) -> None:
+    size = (1600, 1200)
+    camera = look_at(np.asarray(position), np.asarray([0.0, -20.0, 0.0]), 1380.0, size)
+    calibration = calibration_seen_by(camera, size)
+    rng = np.random.default_rng(int(abs(position[0])))
+    count = Count()
+    for place in range(4):
+        hand = random_hand(rng)
+        frame = render(Scene(None, {place: hand}, WALLS, place), calibration)
+        count.add(hand, read_zone(recognizer, frame, calibration, place, expect=len(hand.kinds)))
+    assert count.right >= count.tiles - 1, count
 
 
 @pytest.mark.slow
