@@ -16,6 +16,8 @@ pytestmark = [pytest.mark.real, pytest.mark.slow]
 
 TILES_FLOOR = 0.95
 HANDS_FLOOR = 0.70
+"""Two of the photographs have stray tiles labelled among many unlabelled ones: nobody can read these."""
+ROWS_FLOOR = 0.95
 
 
 class Accepted:
@@ -34,29 +36,34 @@ class Accepted:
         return boxes, reading.kinds
 
 
+Measured = tuple[dict[str, Tally], list[str], str]
+
+
 @pytest.fixture(scope="module")
-def measured(photo_root: Path) -> tuple[Tally, list[str], str]:
+def measured(photo_root: Path) -> Measured:
     reader = Accepted(Recognizer.load())
     tallies = tally(holdout_photos(photo_root), reader)
-    return tallies["all"], reader.accepted, report(tallies)
+    return tallies, reader.accepted, report(tallies)
 
 
-def test_tiles_are_read_right(measured: tuple[Tally, list[str], str]) -> None:
-    count, _, text = measured
-    assert count.right >= TILES_FLOOR * count.tiles, text
+def test_tiles_are_read_right(measured: Measured) -> None:
+    count = measured[0]["all"]
+    assert count.right >= TILES_FLOOR * count.tiles, measured[2]
 
 
-def test_whole_photographs_are_read_right(measured: tuple[Tally, list[str], str]) -> None:
-    count, _, text = measured
-    assert count.exact >= HANDS_FLOOR * count.photos, text
+def test_whole_photographs_are_read_right(measured: Measured) -> None:
+    count = measured[0]["all"]
+    assert count.exact >= HANDS_FLOOR * count.photos, measured[2]
 
 
-def test_the_known_number_of_tiles_is_read(measured: tuple[Tally, list[str], str]) -> None:
-    count, _, text = measured
-    assert count.found >= 0.99 * count.tiles, text
+def test_full_rows_are_read_right(measured: Measured) -> None:
+    count = measured[0]["rows of 13 and more"]
+    assert count.photos > 20
+    assert count.exact >= ROWS_FLOOR * count.photos, measured[2]
 
 
-def test_what_is_accepted_without_a_doubt_is_right(measured: tuple[Tally, list[str], str]) -> None:
-    count, accepted, text = measured
-    wrong = {line.split(":")[0] for line in count.wrong}
-    assert len([name for name in accepted if name in wrong]) <= 1, text
+def test_what_is_accepted_without_a_doubt_is_right(measured: Measured) -> None:
+    tallies, accepted, text = measured
+    wrong = {line.split(":")[0] for line in tallies["all"].wrong}
+    assert [name for name in accepted if name in wrong] == [], text
+    assert len(accepted) >= HANDS_FLOOR * tallies["all"].photos
