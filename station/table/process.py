@@ -10,11 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from firmware_bridge.bridge import Bridge
 from starlette.applications import Starlette
 
 from engine import rulesets
 from engine.rulesets import RuleSet
+from firmware_bridge.bridge import Bridge
 from station.clock import Clock
 from station.errors import ConfigError
 from station.link.keys import load_pair, load_public
@@ -82,7 +82,7 @@ def eyes_of(config: TableConfig, rules: RuleSet, home: Path) -> EyesThread | Non
         calibration,
         kinds,
     )
-    return EyesThread(eyes, sees_indicator=calibration is not None)
+    return EyesThread(eyes, sees_indicator=calibration is not None and "indicator" in calibration.zones)
 
 
 def _calibration(config: TableConfig) -> Calibration | None:

@@ -149,7 +149,9 @@ def test_twenty_kills_some_between_commit_and_acknowledgement(tmp_path: Path) ->
         kills += killer.kills
         unacknowledged += killer.unacknowledged
         commands_open += killer.commands_open
-        print(f"seed {seed}: {dict(killer.kills)}, {killer.unacknowledged} between commit and acknowledgement,")
+        print(
+            f"seed {seed}: {dict(killer.kills)}, {killer.unacknowledged} between commit and acknowledgement,"
+        )
         print(f"  {killer.commands_open} between command and its outcome")
     assert sum(kills.values()) >= 20
     assert unacknowledged >= 1

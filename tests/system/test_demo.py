@@ -1,0 +1,130 @@
+"""The demo as a user runs it: the whole path, and that its check bites."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from vision.model_card import DEFAULT_CARD
+
+pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.timeout(240)]
+
+
+def _demo(home: Path, *words: str) -> tuple[int, dict[str, Any], str]:
+    command = [sys.executable, "-m", "station.cli.main", "--home", str(home), "demo", "--headless", "--json"]
+    done = subprocess.run([*command, *words], capture_output=True, text=True, timeout=200, check=False)
+    return done.returncode, json.loads(done.stdout), done.stderr
+
+
+def test_the_main_job_runs_end_to_end(tmp_path: Path) -> None:
+    status, result, errors = _demo(tmp_path, "--tables", "2", "--hands", "6", "--seed", "7")
+    assert status == 0, (result, errors)
+    assert result["hands_played"] == 12 == result["wins"] + result["draws"] + result["voids"]
+    assert result["wins"] >= 6
+    assert result["no_wins"] >= 1
+    assert result["false_wins_ruled"] >= 1
+    assert result["draws"] >= 1
+    assert result["verdicts_agree"]
+    assert result["tiles_mended"] <= 0.01 * result["tiles_read"]
+    assert (result["indicators_read"], result["indicators_mended"]) == (12, 0)
+    for table in result["tables"]:
+        assert sum(table["chips"].values()) + table["bank"] == 200
+        assert table["events"] == table["central_events"]
+        assert table["chain_ok"]
+    for name in ("frame_to_verdict", "confirm_to_central"):
+        assert result["latency_ms"][name]["p50"] is not None
+
+
+def test_two_runs_with_one_seed_are_equal_but_for_times(tmp_path: Path) -> None:
+    first, second = (
+        _demo(tmp_path / name, "--tables", "1", "--hands", "3", "--seed", "5")[1] for name in ("a", "b")
+    )
+    for result in (first, second):
+        del result["latency_ms"]
+        for table in result["tables"]:
+            # How often a screen had to be asked again, or a step noted, may differ by timing.
+            del table["events"], table["central_events"]
+    assert first == second
+
+
+@pytest.fixture
+def weak_model(tmp_path: Path) -> Path:
+    """Return the card of a recognizer whose classifier confuses tiles: noise on its last weights."""
+    onnx = pytest.importorskip("onnx")
+    folder = tmp_path / "weak"
+    shutil.copytree(DEFAULT_CARD.parent, folder)
+    path = folder / "classifier.onnx"
+    model = onnx.load(str(path))
+    rng = np.random.default_rng(1)
+    largest = max(model.graph.initializer, key=lambda tensor: int(np.prod(tensor.dims)))
+    weights = onnx.numpy_helper.to_array(largest)
+    noise = rng.permutation(weights.reshape(-1)).reshape(weights.shape)
+    mixed = np.where(rng.random(weights.shape) < 0.5, noise, weights).astype(weights.dtype)
+    largest.CopyFrom(onnx.numpy_helper.from_array(mixed, largest.name))
+    onnx.save(model, str(path))
+    card = json.loads((folder / "recognizer.json").read_text())
+    card["classifier"]["sha256"] = sha256(path.read_bytes()).hexdigest()
+    (folder / "recognizer.json").write_text(json.dumps(card))
+    return folder / "recognizer.json"
+
+
+def test_with_a_weakened_model_and_no_mending_the_status_is_1(tmp_path: Path, weak_model: Path) -> None:
+    status, result, _ = _demo(
+        tmp_path / "home", "--tables", "1", "--hands", "2", "--no-mend", "--model", str(weak_model)
+    )
+    assert status == 1
+    assert not result["verdicts_agree"]
+    assert result["disagreements"]
+
+
+def test_without_a_terminal_it_plays_fetches_both_pages_and_ends(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "station.cli.main",
+        "--home",
+        str(tmp_path),
+        "demo",
+        "--auto",
+        "--hands",
+        "1",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "/referee: " in done.stdout
+    assert "/wall: " in done.stdout
+    assert "every booked hand is the true one" in done.stdout
+
+
+def test_it_stops_cleanly_when_told_to(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "station.cli.main",
+        "--home",
+        str(tmp_path),
+        "demo",
+        "--headless",
+        "--hands",
+        "50",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as demo:
+        assert demo.stderr is not None
+        for line in demo.stderr:
+            if line.startswith("Ctrl-C"):
+                break
+        demo.send_signal(signal.SIGTERM)
+        assert demo.wait(10) == 0
+    for pid_file in (tmp_path / "demo").glob("*.pid"):
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(pid_file.read_text()), 0)
