@@ -184,7 +184,7 @@ class RuleSet:
         details = [self._problem(*defect) for defect in found]
         readings: list[Decomposition] = []
         if not {"tile_count", "fifth_copy", "foreign_tile", "unknown_tile"} & {d.code for d in details}:
-            readings = self._candidates(claim) if wild is not None else []
+            readings = self._candidates(claim)
             details += self._not_won(claim, readings, known=wild is not None)
         elif claim.xianggong:
             details.append(self._problem("xianggong", (), fatal=False))
@@ -215,13 +215,15 @@ class RuleSet:
     def _candidates(self, claim: Claim) -> list[Decomposition]:
         """The readings to be priced: the first without and the first with a substitution.
 
-        Two readings of this hand differ in price only by that; a test compares with all readings.
+        Readings of one hand differ in price only by that; a test compares with all readings.
         """
-        assert claim.indicator is not None
+        if claim.indicator is None:
+            return []
         hand = Hand(claim.concealed, claim.melds, claim.win)
         first: dict[bool, Decomposition] = {}
         for reading in self.decompositions(hand, claim.indicator, claimed=claim.how.is_from_another):
-            if first.setdefault(reading.substituted > 0, reading).substituted:
+            first.setdefault(reading.substituted > 0, reading)
+            if reading.substituted or not reading.as_itself:
                 break
         return list(first.values())
 

@@ -8,6 +8,7 @@ rest of a hand with melds is just a smaller hand. `wins` and `deficiency` check 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import mul
 from struct import Struct
 
 from engine.errors import EngineError
@@ -42,27 +43,42 @@ def counts_of(tiles: Iterable[int]) -> list[int]:
     return counts
 
 
-def _key(counts: Counts) -> int:
-    key = 0
-    for count in counts:
-        key = key * 5 + count
-    return key
+_FIELDS = Struct("<6HIB")  # head and tail key of three suits, honours, wildcards
+_HONOUR_SHIFT = 96
+_WILD_SHIFT = 128
+
+
+def _tile_key(kind: int) -> int:
+    """What one tile adds to the packed key of a hand."""
+    suit, rank = divmod(kind, 9)
+    if suit == 3:
+        return int(5 ** (6 - rank)) << _HONOUR_SHIFT
+    if rank < HEAD_RANKS:
+        return int(5 ** (HEAD_RANKS - 1 - rank)) << (32 * suit)
+    return int(5 ** (HEAD_RANKS + TAIL_RANKS - 1 - rank)) << (32 * suit + 16)
+
+
+_TILE_KEYS = tuple(_tile_key(kind) for kind in range(KINDS))
 
 
 def _table_sum(counts: Counts) -> int:
     """Sum of the four table bytes of a hand."""
-    for kind, count in enumerate(counts):
-        if not 0 <= count <= MAX_COPIES:
-            raise CountsError(
-                f"a hand cannot have {count} of {Tile(kind).id}; read the tiles again.", Tile(kind)
-            )
-    if len(counts) != KINDS:
-        raise CountsError(f"a hand is counted over {KINDS} kinds, not {len(counts)}.")
+    if len(counts) != KINDS or min(counts) < 0 or max(counts) > MAX_COPIES:
+        raise _counts_error(counts)
     rows = suit_rows()
-    total = honour_row()[_key(counts[27:])]
-    for first in (0, 9, 18):
-        total += rows[_key(counts[first : first + HEAD_RANKS])][_key(counts[first + HEAD_RANKS : first + 9])]
-    return total
+    fields: tuple[int, ...] = _FIELDS.unpack(
+        sum(map(mul, counts, _TILE_KEYS)).to_bytes(_FIELDS.size, "little")
+    )
+    m, m2, p, p2, s, s2, z, _ = fields
+    return rows[m][m2] + rows[p][p2] + rows[s][s2] + honour_row()[z]
+
+
+def _counts_error(counts: Counts) -> CountsError:
+    for kind, count in enumerate(counts[:KINDS]):
+        if not 0 <= count <= MAX_COPIES:
+            tile = Tile(kind)
+            return CountsError(f"a hand cannot have {count} of {tile.id}; read the tiles again.", tile)
+    return CountsError(f"a hand is counted over {KINDS} kinds, not {len(counts)}.")
 
 
 def deficiency(counts34: Counts, wilds: int = 0) -> int:
@@ -110,21 +126,6 @@ def every_tile_wins(counts34: Counts, wilds: int) -> bool:
     return sets_deficiency(counts34) < wilds and (sum(counts34) + wilds) % 3 == 1
 
 
-_FIELDS = Struct("<6HIB")  # head and tail key of three suits, honours, wildcards
-_HONOUR_SHIFT = 96
-_WILD_SHIFT = 128
-
-
-def _tile_key(kind: int) -> int:
-    """What one tile adds to the packed key of a hand."""
-    suit, rank = divmod(kind, 9)
-    if suit == 3:
-        return int(5 ** (6 - rank)) << _HONOUR_SHIFT
-    if rank < HEAD_RANKS:
-        return int(5 ** (HEAD_RANKS - 1 - rank)) << (32 * suit)
-    return int(5 ** (HEAD_RANKS + TAIL_RANKS - 1 - rank)) << (32 * suit + 16)
-
-
 class WinChecker:
     """Fast win check from tile ids for one wildcard kind. **It checks nothing**: see `wins_unchecked`.
 
@@ -133,7 +134,7 @@ class WinChecker:
     """
 
     def __init__(self, wild: Tile | None = None) -> None:
-        keys = [_tile_key(kind) for kind in range(KINDS)]
+        keys = list(_TILE_KEYS)
         if wild is not None:
             keys[wild] = 1 << _WILD_SHIFT
         self.wins_unchecked: Callable[[Iterable[int]], bool] = _unchecked(keys)
@@ -142,14 +143,15 @@ class WinChecker:
 
 
 def _unchecked(keys: list[int]) -> Callable[[Iterable[int]], bool]:
-    key_of = keys.__getitem__
     unpack = _FIELDS.unpack
     size = _FIELDS.size
     rows, honours, need = suit_rows(), honour_row(), NEED_OF_SUM
 
     def wins_unchecked(tiles: Iterable[int]) -> bool:
-        packed = sum(map(key_of, tiles)).to_bytes(size, "little")
-        fields: tuple[int, ...] = unpack(packed)
+        key = 0
+        for tile in tiles:  # faster than sum(map(...)) with integers of this size
+            key += keys[tile]
+        fields: tuple[int, ...] = unpack(key.to_bytes(size, "little"))
         m, m2, p, p2, s, s2, z, wilds = fields
         return need[rows[m][m2] + rows[p][p2] + rows[s][s2] + honours[z]] <= wilds
 

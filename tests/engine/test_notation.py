@@ -151,7 +151,7 @@ claim_keys = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.dictionaries(claim_keys, json_values, max_size=6), st.booleans())
 def test_any_object_is_refused_or_survives(obj, sound):
     if sound:

@@ -134,6 +134,22 @@ def test_agrees_with_literal_substitution_of_four_wildcards():
     compare(4, (14, 17), (4,), 100)
 
 
+def multisets(tiles, ranks=9):
+    """Every way to have so many tiles of one suit, at most four of each."""
+    if ranks == 0:
+        return [()] if tiles == 0 else []
+    return [(n, *rest) for n in range(min(4, tiles) + 1) for rest in multisets(tiles - n, ranks - 1)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wilds", [0, 1])
+def test_agrees_on_every_hand_of_a_single_suit(wilds):
+    for suit in multisets(14 - wilds):
+        key = sum(n * DIGIT**rank for rank, n in enumerate(suit))
+        literal = any(SUIT[key + add] == 2 for add in ([DIGIT**rank for rank in range(9)] if wilds else [0]))
+        assert wins([0] * 9 + list(suit) + [0] * 16, wilds) == literal
+
+
 def test_fast_checker_agrees_with_the_counts_for_every_wildcard_kind():
     rng = random.Random(5)
     for wild in Tile(rng.randrange(KINDS)), Tile.M1, Tile.S9, Tile.RED:

@@ -1,0 +1,67 @@
+"""The room as a whole: pure, standard library only, documented by examples that run, quick to start."""
+
+import ast
+import doctest
+import importlib
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import engine
+
+ROOT = Path(engine.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+MODULES = sorted(["engine", *(module.name for module in pkgutil.walk_packages([str(ROOT)], "engine."))])
+FORBIDDEN = {
+    "asyncio",
+    "socket",
+    "threading",
+    "multiprocessing",
+    "subprocess",
+    "time",
+    "datetime",
+    "random",
+    "os",
+}
+
+
+def imports(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module
+
+
+@pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
+def test_only_the_standard_library_and_nothing_impure(path):
+    tops = {name.split(".")[0] for name in imports(path)}
+    assert tops <= {*sys.stdlib_module_names, "engine"}
+    assert not tops & FORBIDDEN
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings_run(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_there_are_examples_at_all():
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    examples = [
+        test for name in MODULES for test in finder.find(importlib.import_module(name)) if test.examples
+    ]
+    assert len(examples) >= 15
+
+
+def test_every_module_can_be_the_first_one_imported():
+    program = (
+        "import importlib, sys\n"
+        f"for name in {MODULES!r}:\n"
+        "    for loaded in [m for m in sys.modules if m.split('.')[0] == 'engine']:\n"
+        "        del sys.modules[loaded]\n"
+        "    importlib.import_module(name)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT.parent, check=True)
