@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from vision.readings import Detections, Floats
 
-__all__ = ["GROUP_GAP", "Arrangement", "HandLayout", "arrange", "hand_layout"]
+__all__ = ["GROUP_GAP", "Arrangement", "HandLayout", "arrange", "hand_layout", "is_meld", "narrow"]
 
 GROUP_GAP = 0.4
 """A gap of this many tile widths separates groups: between touching (0) and the convention (0.6)."""
@@ -229,13 +229,26 @@ def arrange(found: Detections, near: float = 0.0) -> Arrangement:
     return Arrangement(order, _runs(row_sizes), _runs(group_sizes), angle)
 
 
+def narrow(found: Detections, lie: Arrangement, share: float = 0.82) -> NDArray[np.bool_]:
+    """Mark the boxes ``(N,)`` narrower, along their row, than ``share`` of the row's median width.
+
+    The cloth seen between two tiles can look like a tile lying face down, but it is narrower than one.
+    """
+    widths = _turned(found, lie.angle).width
+    marked = np.zeros(len(found), bool)
+    for row in lie.rows:
+        members = np.asarray([lie.order[k] for k in row], np.intp)
+        marked[members] = widths[members] < share * np.median(widths[members])
+    return marked
+
+
 def _runs(sizes: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """Consecutive index runs of the given lengths."""
     ends = np.cumsum(sizes)
     return tuple(tuple(range(int(end) - size, int(end))) for end, size in zip(ends, sizes, strict=True))
 
 
-def _is_meld(kinds: Sequence[str]) -> bool:
+def is_meld(kinds: Sequence[str]) -> bool:
     """Tell whether tiles lie as a meld: three alike or in sequence, four alike, or a concealed kong."""
     if len(kinds) == 4 and kinds[0] == kinds[3] == BACK:
         return kinds[1] == kinds[2] != BACK
@@ -257,7 +270,7 @@ def _split(group: tuple[int, ...], kinds: Sequence[str]) -> list[tuple[int, ...]
         return []
     for size in (3, 4):
         head = group[:size]
-        if len(head) == size and _is_meld([kinds[i] for i in head]):
+        if len(head) == size and is_meld([kinds[i] for i in head]):
             tail = _split(group[size:], kinds)
             if tail is not None:
                 return [head, *tail]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vision.arrange import Arrangement, hand_layout
+from vision.arrange import Arrangement, hand_layout, is_meld
 from vision.errors import ShapeError
 from vision.readings import (
     CUT_AT_BORDER,
@@ -110,12 +110,15 @@ def _surplus(kinds: Sequence[str], scores: Sequence[float]) -> set[int]:
 
 
 def _strays(lie: Arrangement, kinds: Sequence[str]) -> set[int]:
-    """Positions of face-down tiles outside every meld; none where all tiles lie face down."""
+    """Positions of face-down tiles outside a concealed kong or face-down set.
+
+    None where all tiles lie face down.
+    """
     backs = {i for i, kind in enumerate(kinds) if kind == BACK}
     if len(backs) == len(kinds):
         return set()
     melds = hand_layout(lie.rows, lie.groups, kinds).melds
-    return backs - {i for meld in melds for i in meld}
+    return backs - {i for meld in melds if is_meld([kinds[i] for i in meld]) for i in meld}
 
 
 def _touches(box: Box, area: Box, border: float) -> bool:

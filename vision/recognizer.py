@@ -10,8 +10,9 @@ from typing import Any, cast
 
 import numpy as np
 import onnxruntime as ort
+from numpy.typing import NDArray
 
-from vision.arrange import arrange
+from vision.arrange import arrange, narrow
 from vision.decode import DecodeSettings, choose, decode, odd_sizes
 from vision.errors import ModelError, RegionError
 from vision.imaging import CROP_HEIGHT, CROP_WIDTH, fit, tile_crops
@@ -26,6 +27,7 @@ Detect = Callable[[Image], Floats]
 Classify = Callable[[Image], Floats]
 """BGR uint8 ``(N, 64, 48, 3)`` -> logits float32 ``(N, 44)``."""
 
+BACK = LABELS.index("back")
 SPARE = 8
 """Candidates classified beyond the expected number, so that the classifier can throw false boxes out."""
 NOT_A_TILE = 0.5
@@ -153,14 +155,20 @@ class Recognizer:
         count = strong if expect is None else min(len(found), expect + SPARE)
         found = found.take(np.arange(count))
         shares = self.probabilities(image, found.boxes)
-        is_tile = shares[:, -1] < NOT_A_TILE
+        is_tile = (shares[:, -1] < NOT_A_TILE) & ~_gaps(found, shares)
         worth = np.where(is_tile, found.scores, 0.1 * found.scores).astype(np.float32)
         kept = choose(worth, self.settings.threshold, expect)
         left = np.setdiff1d(np.arange(count), kept)
         # Walls of face-down tiles beside a hand are usual; more open tiles than expected are not.
-        open_tile = shares[left, : LABELS.index("back")].max(axis=1, initial=0) >= self.limits.doubt
+        open_tile = shares[left, :BACK].max(axis=1, initial=0) >= self.limits.doubt
         extra = bool((open_tile & (worth[left] >= self.settings.threshold)).any())
         return _Picked(found.take(kept), shares[kept], extra and expect is not None)
+
+
+def _gaps(found: Detections, shares: Floats) -> NDArray[np.bool_]:
+    """Mark candidates ``(N,)`` that look face down but are too narrow: cloth between two tiles."""
+    back = shares.argmax(axis=1) == BACK
+    return np.asarray(back & narrow(found, arrange(found)) if back.any() else back, np.bool_)
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,6 +99,13 @@ def test_a_face_down_tile_among_open_ones_is_doubted() -> None:
     assert [tile.doubts for tile in read(["1m", "back", "2m"])] == [(), ("stray_back",), ()]
 
 
+def test_a_face_down_tile_in_a_group_that_is_no_meld_is_doubted() -> None:
+    found = Detections.of([(100 + 30 * k, 100, 130 + 30 * k, 140) for k in range(3)] + [(100, 160, 130, 200)])
+    seen = [Opinion(((kind, 0.99),), 0.0) for kind in ("4z", "4z", "back", "1m")]
+    tiles = tile_readings(found, seen, arrange(found), AREA, Thresholds())
+    assert [tile.doubts for tile in tiles] == [(), (), ("stray_back",), ()]
+
+
 def test_a_concealed_kong_is_not_doubted() -> None:
     assert why_not(read(["back", "7z", "7z", "back"]), 4) == ()
 

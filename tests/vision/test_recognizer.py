@@ -90,6 +90,15 @@ def test_a_wall_beside_the_hand_is_no_alarm(paint: Callable) -> None:
     assert picture.recognizer().read(picture.image, expect=7).why == ()
 
 
+@pytest.mark.parametrize("expect", [None, 8])
+def test_cloth_between_two_tiles_is_no_face_down_tile(paint: Callable, expect: int | None) -> None:
+    picture = paint()
+    end = picture.row(HAND, 100, 100)
+    picture.tile("back", end, 100, w=22)
+    picture.tile("6z", end + 22, 100)
+    assert picture.recognizer().read(picture.image, expect=expect).kinds == (*HAND, "6z")
+
+
 def test_a_key_beside_the_row_is_too_small_for_a_tile(paint: Callable) -> None:
     picture = paint()
     end = picture.row(HAND, 100, 100)
