@@ -54,8 +54,9 @@ def parse_tiles(text: str) -> tuple[Tile, ...]:
     while at < len(text):
         group = _GROUP.match(text, at)
         if group is None:
-            piece = text[at : at + 8]
-            raise InvalidNotation(f"{piece!r} is not a tile; write digits, then m p s z or f", at)
+            digits = len(text[at:]) - len(text[at:].lstrip("0123456789"))
+            piece = text[at : at + digits + 1]
+            raise InvalidNotation(f"{piece!r} is not a tile; write digits, then m p s z or f", at + digits)
         if group["whole"]:
             tiles.append(Tile.of(group["whole"]))
         else:

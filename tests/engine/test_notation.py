@@ -166,8 +166,8 @@ def test_any_object_is_refused_or_survives(obj, sound):
 @pytest.mark.parametrize(
     ("text", "error", "position"),
     [
-        ("12q", InvalidNotation, 0),
-        ("123m45", InvalidNotation, 4),
+        ("12q", InvalidNotation, 2),
+        ("123m45", InvalidNotation, 6),
         ("m", InvalidNotation, 0),
         ("123m40p", IllegalNotation, 5),
         ("8z", IllegalNotation, 0),
@@ -189,7 +189,7 @@ def test_refused_tiles(text, error, position):
         ("X:555m", IllegalNotation, 0),
         ("P:", InvalidNotation, 2),
         ("P:550m", IllegalNotation, 4),
-        ("P:55q", InvalidNotation, 2),
+        ("P:55q", InvalidNotation, 4),
     ],
 )
 def test_refused_melds(text, error, position):
