@@ -115,8 +115,15 @@ def collect(photos: Sequence[Photo], crops: Mapping[str, Sequence[tuple[Path, in
 class Sampler:
     """Draws crops: from photographs, rendered faces, composed scenes; a few of ``other``."""
 
-    def __init__(self, pool: Sequence[Patch], faces: NDArray[np.uint8], shares: tuple[float, float, float]):
+    def __init__(
+        self,
+        pool: Sequence[Patch],
+        faces: NDArray[np.uint8],
+        shares: tuple[float, float, float],
+        surfaces: Sequence[Image] = (),
+    ):
         self.pool = list(pool)
+        self.surfaces = list(surfaces)
         self.faces = faces
         self.shares = np.array(shares) / sum(shares)
         counts = np.bincount([p.kind for p in self.pool], minlength=len(LABELS))
@@ -124,13 +131,25 @@ class Sampler:
         self.chances /= self.chances.sum()
 
     def _other(self, rng: Rng) -> Image:
-        if rng.random() < 0.15:
+        roll = rng.random()
+        if roll < 0.15:
             return background(rng, [], 64)[:, :48]
+        if self.surfaces and roll < 0.6:
+            return self._surface(rng)
         patch = self.pool[int(rng.integers(len(self.pool)))]
         quad = crop_quad(patch.box)
         u, v = quad[1] - quad[0], quad[3] - quad[0]
         way = (u, v, -u, -v, u + v, u - v)[int(rng.integers(6))]
         return warp_crop(patch.image, jitter(rng, quad + way * rng.uniform(0.42, 0.6)))
+
+    def _surface(self, rng: Rng) -> Image:
+        """Cut a piece of bare table, as large as a tile: cloth must not pass for a tile's back."""
+        whole = self.surfaces[int(rng.integers(len(self.surfaces)))]
+        h = int(rng.integers(24, min(90, whole.shape[0])))
+        w = round(h * 0.75)
+        y, x = int(rng.integers(whole.shape[0] - h + 1)), int(rng.integers(whole.shape[1] - w + 1))
+        piece = whole[y : y + h, x : x + w]
+        return np.asarray(cv2.resize(piece, (CROP_W, CROP_H), interpolation=cv2.INTER_AREA), np.uint8)
 
     def real(self, rng: Rng, count: int) -> list[tuple[Image, int]]:
         """Draw crops of photographed tiles."""

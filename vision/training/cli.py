@@ -20,7 +20,7 @@ def _detector(args: argparse.Namespace) -> None:
     from vision.training.runs import train_detector
 
     train_detector(args.out, steps=args.steps, seed=args.seed, styles=args.styles, threads=args.threads,
-                   start_from=args.start_from)  # fmt: skip
+                   start_from=args.start_from, rate=args.rate)  # fmt: skip
 
 
 def _classifier(args: argparse.Namespace) -> None:
@@ -61,8 +61,8 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--styles", type=int, default=STYLES, help="rendered tile sets")
         sub.add_argument("--threads", type=int, default=1)
         sub.add_argument("--start-from", type=Path, help="checkpoint whose averaged weights begin this run")
+        sub.add_argument("--rate", type=float, default=2e-3, help="peak of the learning rate")
         if name == "classifier":
-            sub.add_argument("--rate", type=float, default=2e-3)
             sub.add_argument("--shares", type=float, nargs=3, default=(0.65, 0.2, 0.15),
                              metavar=("REAL", "RENDERED", "COMPOSED"))  # fmt: skip
     export = add("export", _export, "write ONNX files (int8) and the model card")

@@ -72,6 +72,28 @@ def targets(sample: Sample) -> Arrays:
     return heat, sides, (owner > 0).astype(np.float32), weight
 
 
+def clear_patches(photos: Sequence[Photo], images: Sequence[Image]) -> list[Image]:
+    """Cut squares without a labelled tile: anywhere in tray photographs, plain surfaces elsewhere.
+
+    Table photographs show unlabelled tiles; a surface counts as plain where its deviation is small.
+    """
+    rng = np.random.default_rng(11)
+    patches: list[Image] = []
+    for photo, image in zip(photos, images, strict=True):
+        h, w = image.shape[:2]
+        for _ in range(6):
+            side = int(rng.integers(60, 260))
+            if min(h, w) <= side:
+                continue
+            x, y = int(rng.integers(w - side)), int(rng.integers(h - side))
+            b = photo.boxes
+            clear = ((b[:, 2] < x) | (b[:, 0] > x + side) | (b[:, 3] < y) | (b[:, 1] > y + side)).all()
+            patch = image[y : y + side, x : x + side]
+            if clear and (photo.source == "rf_tray" or patch.std() < 22):
+                patches.append(patch)
+    return patches
+
+
 class Sampler:
     """Draws detector samples: 55 % from photographs, 45 % composed."""
 
@@ -85,24 +107,7 @@ class Sampler:
             [{"rf_table": 2.0, "rf_tray": 0.6, "rf_train_aug": 1.0}[p.source] for p in self.photos]
         )
         self.chances /= self.chances.sum()
-        self.patches = self._find_patches()
-
-    def _find_patches(self) -> list[Image]:
-        rng = np.random.default_rng(11)
-        patches: list[Image] = []
-        for photo, image in zip(self.photos, self.images, strict=True):
-            h, w = image.shape[:2]
-            for _ in range(6):
-                side = int(rng.integers(60, 260))
-                if min(h, w) <= side:
-                    continue
-                x, y = int(rng.integers(w - side)), int(rng.integers(h - side))
-                b = photo.boxes
-                clear = ((b[:, 2] < x) | (b[:, 0] > x + side) | (b[:, 3] < y) | (b[:, 1] > y + side)).all()
-                patch = image[y : y + side, x : x + side]
-                if clear and (photo.source == "rf_tray" or patch.std() < 22):
-                    patches.append(patch)
-        return patches
+        self.patches = clear_patches(self.photos, self.images)
 
     def real(self, rng: Rng) -> Sample:
         """Cut a scaled, stretched, perhaps turned piece out of a photograph."""

@@ -37,10 +37,10 @@ class _Wrapped(nn.Module):  # type: ignore[misc]
 
 
 def load_average(net: nn.Module, checkpoint: Path) -> tuple[nn.Module, int]:
-    """Load the averaged weights of a checkpoint for inference; return the net and its step."""
+    """Load the averaged weights of a checkpoint for inference; return the net and its steps so far."""
     state = torch.load(checkpoint, weights_only=True)
     net.load_state_dict(state["average"])
-    return net.eval(), int(state["step"])
+    return net.eval(), int(state["step"]) + int(state.get("before", 0))
 
 
 def export_detector(net: nn.Module, path: Path) -> None:

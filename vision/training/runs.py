@@ -39,12 +39,12 @@ def _prepare(threads: int) -> None:
 
 
 def train_detector(
-    out: Path, *, steps: int, seed: int, styles: int, threads: int, start_from: Path | None
+    out: Path, *, steps: int, seed: int, styles: int, threads: int, start_from: Path | None, rate: float
 ) -> nn.Module:
     """Train the detector into ``out`` and draw its loss curve."""
     _prepare(threads)
     sampler = detector_samples.Sampler(fitting_photos(), make_faces(seed, styles))
-    plan = Plan(steps=steps, batch=12, rate=2e-3, ema=0.997, seed=seed)
+    plan = Plan(steps=steps, batch=12, rate=rate, ema=0.997, seed=seed)
 
     def step_loss(model: nn.Module, batch: list[torch.Tensor]) -> torch.Tensor:
         images, heat, sides, mask, weight = batch
@@ -72,8 +72,11 @@ def train_classifier(
     """Train the classifier into ``out`` and draw its loss curve."""
     _prepare(threads)
     crops = {source: load_crops(source) for source in CROP_SOURCES}
-    pool = classifier_samples.collect(fitting_photos(), crops)
-    sampler = classifier_samples.Sampler(pool, make_faces(seed + zlib.crc32(b"faces") % 97, styles), shares)
+    photos = fitting_photos()
+    pool = classifier_samples.collect(photos, crops)
+    surfaces = detector_samples.clear_patches(photos, [p.read() for p in photos])
+    faces = make_faces(seed + zlib.crc32(b"faces") % 97, styles)
+    sampler = classifier_samples.Sampler(pool, faces, shares, surfaces)
     plan = Plan(steps=steps, batch=128, rate=rate, ema=0.998, seed=seed)
 
     def step_loss(model: nn.Module, batch: list[torch.Tensor]) -> torch.Tensor:

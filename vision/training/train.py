@@ -80,8 +80,11 @@ def train(
     """
     out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(plan.seed)
+    before = 0
     if start_from is not None:
-        model.load_state_dict(torch.load(start_from, weights_only=True)["average"])
+        earlier = torch.load(start_from, weights_only=True)
+        model.load_state_dict(earlier["average"])
+        before = int(earlier["step"]) + int(earlier.get("before", 0))
     model.train().to(memory_format=torch.channels_last)
     optimizer = torch.optim.AdamW(_groups(model, plan.decay), lr=plan.rate)
     average = Average(model, plan.ema)
@@ -114,7 +117,7 @@ def train(
                     log.write(json.dumps(entry) + "\n")
                 losses.clear()
             if time.monotonic() - saved > plan.save_every_s or step + 1 == plan.steps:
-                _save(out / "checkpoint.pt", model, optimizer, average, step + 1)
+                _save(out / "checkpoint.pt", model, optimizer, average, step + 1, before)
                 saved = time.monotonic()
         ahead.cancel()
     return average.model
@@ -126,12 +129,13 @@ def _groups(model: nn.Module, decay: float) -> list[dict[str, Any]]:
     return [{"params": matrices, "weight_decay": decay}, {"params": vectors, "weight_decay": 0.0}]
 
 
-def _save(path: Path, model: nn.Module, optimizer: Any, average: Average, step: int) -> None:
+def _save(path: Path, model: nn.Module, optimizer: Any, average: Average, step: int, before: int) -> None:
     state = {
         "model": model.state_dict(),
         "optimizer": optimizer.state_dict(),
         "average": average.model.state_dict(),
         "step": step,
+        "before": before,
     }
     part = path.with_suffix(".part")
     torch.save(state, part)
