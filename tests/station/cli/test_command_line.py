@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import stat
 from pathlib import Path
 
@@ -66,7 +65,9 @@ def test_exit_status_and_one_plain_line(
         assert len([line for line in told.err.splitlines() if line.startswith("quezhuo: ")]) == 1
 
 
-@pytest.mark.parametrize("words", [["rules", "nowhere"], ["check", "--ruleset", "zhenjiang", "x"], ["nonsense"]])
+@pytest.mark.parametrize(
+    "words", [["rules", "nowhere"], ["check", "--ruleset", "zhenjiang", "x"], ["nonsense"]]
+)
 def test_with_json_an_error_is_an_object_with_the_fix(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -105,7 +106,7 @@ def test_notation_converts_there_and_back(capsys: pytest.CaptureFixture[str]) ->
 def test_keys_are_readable_by_their_owner_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["keygen", "T1", "--home", str(tmp_path), "--json"]) == 0
     paths = json.loads(capsys.readouterr().out)
-    assert stat.S_IMODE(os.stat(paths["key"]).st_mode) == 0o600
+    assert stat.S_IMODE(Path(paths["key"]).stat().st_mode) == 0o600
     assert main(["keygen", "T1", "--home", str(tmp_path)]) == 2
 
 
