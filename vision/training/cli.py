@@ -37,9 +37,13 @@ def _export(args: argparse.Namespace) -> None:
 
 
 def _evaluate(args: argparse.Namespace) -> None:
-    from vision.training.evaluate import main
+    from vision.training import evaluate
 
-    main(args.models, args.float32, args.disagreements)
+    evaluate.main(args.models, args.float32, args.disagreements)
+    if args.rendered:
+        from vision.training.rendered import measure
+
+        print(measure(args.models / "recognizer.json", args.rendered))  # noqa: T201
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -76,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     evaluate.add_argument(
         "--disagreements", action="store_true", help="list training labels the network doubts"
     )
+    evaluate.add_argument("--rendered", type=int, default=0, help="also read this many rendered tables")
     return parser
 
 
