@@ -16,7 +16,9 @@ def test_scenes_are_repeatable_and_possible():
     assert all(counts[f"{n}f"] <= 1 for n in range(1, 9))
 
 
-def test_every_hand_has_fourteen_faces_up():
+def test_a_concealed_kong_shows_two_backs():
     for seed in range(20):
         for hand in random_scene(np.random.default_rng(seed)).hands.values():
-            assert sum(kind != "back" for kind in hand.kinds) == 14
+            kongs = sum("back" in meld for meld in hand.melds)
+            assert hand.kinds.count("back") == 2 * kongs
+            assert len(hand.kinds) == 14 + kongs

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-RUNS = Path("train-runs")
+RUNS = Path(".train")
 STYLES = 96
 
 
