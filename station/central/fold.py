@@ -60,12 +60,23 @@ class TableFold:
     head: bytes = GENESIS
     called_by: tuple[int, float] | None = None
     forked: bool = False
+    unreadable: int = 0
+    """Events that the fold could not take; they are stored all the same."""
 
     def apply(self, entry: Entry) -> None:
         """Take the next entry of the log."""
         self.head = entry.hash
         event = Event(entry.seq, entry.at_ms / 1000, _decoded(entry))
         self.events.append(event)
+        try:
+            self._fold(event)
+        except Exception:
+            # An event of a faulty table must not stop the hall: it counts as one of an unknown kind.
+            self.unreadable += 1
+            self.events[-1] = Event(event.seq, event.at, None)
+            self.session = apply(self.session, self.events[-1])
+
+    def _fold(self, event: Event) -> None:
         body = event.body
         if isinstance(body, m.EventCorrected):
             self.session = replay(self.events)

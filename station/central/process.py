@@ -62,8 +62,7 @@ class _Station:
             trouble="central.disk_full" if self._trouble else None,
         )
 
-    def _committed(self, pos: int) -> None:
-        _log.debug("stored", pos=pos)
+    def _committed(self, _: int) -> None:
         if self.feed is not None:
             self.feed.catch_up()
 

@@ -1,0 +1,244 @@
+"""The hall as a fold, and its state as JSON."""
+
+import json
+
+import pytest
+
+from station import messages as m
+from station.central.hands import tile_groups
+from station.central.view import Surroundings, state_object
+from tests.station.central.conftest import LINE, Evening, claimed, confirmed, dealt, opened
+
+
+def state(evening: Evening, **around: object) -> dict:
+    shown = state_object(evening.hall, Surroundings(**around))
+    assert json.loads(json.dumps(shown)) == shown
+    return shown
+
+
+def table(evening: Evening, **around: object) -> dict:
+    return state(evening, **around)["tables"][0]
+
+
+def test_an_empty_hall_has_an_empty_state(evening: Evening) -> None:
+    assert state(evening, event="杯") == {
+        "pos": 0,
+        "event": {
+            "name": "杯",
+            "format": "casual",
+            "clock": {"started_at": None, "duration_s": None, "remaining_s": None},
+        },
+        "tables": [],
+        "wins": [],
+        "alarms": [],
+    }
+
+
+def test_a_table_shows_players_chips_wildcard_and_the_head_of_its_log(evening: Evening) -> None:
+    evening.tell(opened(), *dealt(1))
+    shown = table(evening, silence_s={"T1": 1.23})
+    assert shown == {
+        "id": "T1",
+        "online": True,
+        "last_seen_s": 1.2,
+        "phase": "play",
+        "hand_count": 0,
+        "circle": 1,
+        "dealer": 0,
+        "places": [
+            {"place": i, "name": name, "chips": 50, "wind": f"{i + 1}z"} for i, name in enumerate("甲乙丙丁")
+        ],
+        "bank": 0,
+        "wild": "2p",
+        "chain_ok": True,
+        "events": 5,
+        "head": evening.hall.tables["T1"].head.hex(),
+    }
+
+
+def test_a_win_moves_chips_dealer_and_winds_and_is_shown_with_its_tiles(evening: Evening) -> None:
+    evening.tell(opened(), *dealt(1), claimed(1), confirmed(1), at_s=1700)
+    shown = table(evening)
+    assert [p["chips"] for p in shown["places"]] == [49, 53, 49, 49]
+    assert [p["wind"] for p in shown["places"]] == ["4z", "1z", "2z", "3z"]
+    assert (shown["hand_count"], shown["dealer"], shown["phase"]) == (1, 1, "ruled")
+    assert state(evening)["wins"] == [
+        {
+            "table": "T1",
+            "hand_no": 1,
+            "winner": 1,
+            "name": "乙",
+            "cls": "discard",
+            "pay": [-1, 3, -1, -1],
+            "line": LINE,
+            "tiles": [
+                ["1m", "2m", "3m"],
+                ["4m", "5m", "6m", "7m", "8m", "9m", "1z", "1z", "3s", "4s", "5s"],
+            ],
+            "wild": "2p",
+            "at": 1700.0,
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("bodies", "phase"),
+    [
+        ([], "start"),
+        (dealt(1)[:1], "build"),
+        (dealt(1)[:2], "deal"),
+        (dealt(1)[:3], "indicator"),
+        ([*dealt(1), claimed(1)], "claim"),
+        ([*dealt(1), claimed(1), confirmed(1), m.IntakeReleased(hand=1, machine_hand=1)], "intake"),
+        ([m.MotionCut(hand=1, op="DEAL", cmd_id=1, why="lease")], "recovery"),
+        ([m.SessionClosed(fines=[0] * 4, bank=0)], "ruled"),
+    ],
+)
+def test_phases(evening: Evening, bodies: list[m.Body], phase: str) -> None:
+    evening.tell(opened(), *bodies)
+    assert table(evening)["phase"] == phase
+
+
+def test_an_undone_win_is_undone_here_too(evening: Evening) -> None:
+    evening.tell(opened(), *dealt(1), claimed(1), confirmed(1))
+    evening.tell(m.EventCorrected(target=7))
+    assert [p["chips"] for p in table(evening)["places"]] == [50] * 4
+    assert state(evening)["wins"] == []
+    assert table(evening)["events"] == 8
+
+
+def test_a_ruled_win_is_a_win_without_a_class(evening: Evening) -> None:
+    ruled = m.HandRuled(
+        hand=1,
+        ruling="win",
+        place=3,
+        reason="judgement",
+        pay=[-2, -2, -2, 6],
+        deferred=[0] * 4,
+        bank=0,
+        next_dealer=3,
+    )
+    evening.tell(opened(), *dealt(1), ruled)
+    (win,) = state(evening)["wins"]
+    assert (win["name"], win["cls"], win["pay"], win["tiles"]) == ("丁", None, [-2, -2, -2, 6], [])
+
+
+def test_wins_of_all_tables_are_listed_newest_first(evening: Evening) -> None:
+    evening.tell(opened(), *dealt(1), confirmed(1), at_s=1000)
+    evening.tell(opened("T2"), *dealt(1), confirmed(1), table="T2", log_id=b"B" * 16, at_s=1200)
+    evening.tell(*dealt(2), confirmed(2), at_s=1100)
+    assert [(w["table"], w["hand_no"]) for w in state(evening)["wins"]] == [("T2", 1), ("T1", 2), ("T1", 1)]
+
+
+def test_tables_stand_in_natural_order_and_enrolled_ones_are_there_before_they_report(
+    evening: Evening,
+) -> None:
+    evening.tell(opened("T10"), table="T10")
+    shown = state(evening, enrolled=frozenset({"T2", "T10", "T1"}), silence_s={"T10": 99.0})
+    assert [t["id"] for t in shown["tables"]] == ["T1", "T2", "T10"]
+    assert (shown["tables"][0]["phase"], shown["tables"][0]["last_seen_s"]) == ("offline", None)
+    assert shown["tables"][2]["online"] is False
+
+
+def test_the_clock_runs_from_the_first_opened_session(evening: Evening) -> None:
+    evening.tell(opened(), at_s=1000)
+    evening.tell(opened("T2"), table="T2", log_id=b"B" * 16, at_s=900)
+    shown = state(evening, duration_s=3600, now=1500.0)["event"]["clock"]
+    assert shown == {"started_at": 900.0, "duration_s": 3600, "remaining_s": 3000}
+    assert state(evening, duration_s=60, now=1500.0)["event"]["clock"]["remaining_s"] == 0
+
+
+def test_a_new_log_of_a_table_takes_the_place_of_the_old_one(evening: Evening) -> None:
+    evening.tell(opened(), *dealt(1), confirmed(1))
+    evening.tell(opened(names="abcd"), log_id=b"N" * 16)
+    evening.tell(m.RefereeCalled(place=0), log_id=b"A" * 16)
+    shown = table(evening)
+    assert [p["name"] for p in shown["places"]] == list("abcd")
+    assert shown["events"] == 1
+    assert evening.hall.pos == 8
+
+
+# ---- alarms ----
+
+
+def test_a_call_for_the_referee_stands_until_the_referee_has_acted(evening: Evening) -> None:
+    evening.tell(opened(), *dealt(1), m.RefereeCalled(place=2), at_s=1005)
+    called = [{"code": "referee.called", "table": "T1", "at": 1005.0, "params": {"place": 2}}]
+    assert state(evening)["alarms"] == called
+    evening.tell(m.IntakeReleased(hand=1, machine_hand=1))
+    assert state(evening)["alarms"] == called
+    evening.tell(m.PenaltyApplied(hand=1, place=2, penalty="warning", amount=0))
+    assert state(evening)["alarms"] == []
+
+
+def test_refused_devices_and_forks_are_alarms_newest_first(evening: Evening) -> None:
+    evening.tell(opened())
+    own = b"C" * 16
+    evening.tell_raw([("link.denied", b'{"v":1,"reason":"not_enrolled","key":"abc"}')], "", own)
+    fork = {"v": 1, "table": "T1", "log_id": (b"A" * 16).hex(), "reason": "fork"}
+    evening.tell_raw([("link.fork", json.dumps(fork).encode())], "", own, at_s=1001)
+    first, second = state(evening)["alarms"]
+    assert (first["code"], first["table"], first["at"]) == ("link.fork", "T1", 1001.0)
+    assert second == {
+        "code": "link.denied",
+        "table": None,
+        "at": 1000.0,
+        "params": {"reason": "not_enrolled", "key": "abc"},
+    }
+    assert table(evening)["chain_ok"] is False
+
+
+def test_a_disk_that_cannot_be_written_comes_first(evening: Evening) -> None:
+    evening.tell(opened(), m.RefereeCalled(place=1))
+    shown = state(evening, trouble="central.disk_full", now=5.0)["alarms"]
+    assert [alarm["code"] for alarm in shown] == ["central.disk_full", "referee.called"]
+
+
+# ---- a faulty table ----
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        ("hand.confirmed", b"no json"),
+        ("hand.confirmed", b'{"v":1}'),
+        ("from.the.future", b'{"v":9}'),
+        m.encode(m.SessionClosed(fines=[1], bank=0)),
+        m.encode(m.PenaltyApplied(hand=1, place=9, penalty="chips", amount=1)),
+    ],
+    ids=["no JSON", "fields missing", "unknown kind", "too few places", "no such place"],
+)
+def test_an_event_that_cannot_be_folded_is_kept_and_changes_nothing(
+    evening: Evening, event: tuple[str, bytes]
+) -> None:
+    evening.tell(opened(), *dealt(1))
+    before = table(evening)
+    evening.tell_raw([event])
+    after = table(evening)
+    assert after["events"] == before["events"] + 1
+    assert {**after, "events": 0, "head": ""} == {**before, "events": 0, "head": ""}
+    evening.tell(confirmed(1), m.EventCorrected(target=7), confirmed(1))
+    assert [p["chips"] for p in table(evening)["places"]] == [49, 53, 49, 49]
+
+
+# ---- tiles ----
+
+
+@pytest.mark.parametrize(
+    ("line", "groups"),
+    [
+        (
+            "11z34s K:1111m A:2222m C:123m +5s flip=1p how=self seat=0",
+            ["1111m", "back", "123m", "1z1z3s4s5s"],
+        ),
+        ("nonsense", []),
+        ("", []),
+    ],
+)
+def test_groups_are_melds_then_the_hand(line: str, groups: list[str]) -> None:
+    shown = tile_groups(line, "zhenjiang")
+    assert len(shown) == len(groups)
+    if groups:
+        assert shown[0] == ("1m",) * 4
+        assert shown[-1] == ("1z", "1z", "3s", "4s", "5s")
+        assert shown[1] == ("back", "2m", "2m", "back")
