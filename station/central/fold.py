@@ -136,6 +136,9 @@ class Hall:
         params = msgspec.json.decode(entry.body, type=dict[str, Any])
         table = params.pop("table", None) or None
         params.pop("v", None)
+        if entry.kind == "link.denied":
+            # What the sentence calls the device: its table, or the beginning of its key.
+            params["table"] = table or f"{params.get('key', '')[:8]}…"
         self.alarms.append(Alarm(entry.kind, table, entry.at_ms / 1000, params))
         fold = self.tables.get(table or "")
         if entry.kind == "link.fork" and fold is not None and fold.log_id.hex() == params.get("log_id"):

@@ -174,7 +174,7 @@ def test_a_call_for_the_referee_stands_until_the_referee_has_acted(evening: Even
 def test_refused_devices_and_forks_are_alarms_newest_first(evening: Evening) -> None:
     evening.tell(opened())
     own = b"C" * 16
-    evening.tell_raw([("link.denied", b'{"v":1,"reason":"not_enrolled","key":"abc"}')], "", own)
+    evening.tell_raw([("link.denied", b'{"v":1,"reason":"not_enrolled","key":"abcdefghijk"}')], "", own)
     fork = {"v": 1, "table": "T1", "log_id": (b"A" * 16).hex(), "reason": "fork"}
     evening.tell_raw([("link.fork", json.dumps(fork).encode())], "", own, at_s=1001)
     first, second = state(evening)["alarms"]
@@ -183,7 +183,7 @@ def test_refused_devices_and_forks_are_alarms_newest_first(evening: Evening) -> 
         "code": "link.denied",
         "table": None,
         "at": 1000.0,
-        "params": {"reason": "not_enrolled", "key": "abc"},
+        "params": {"reason": "not_enrolled", "key": "abcdefghijk", "table": "abcdefgh…"},
     }
     assert table(evening)["chain_ok"] is False
 
