@@ -141,11 +141,13 @@ def open_camera(
     """Open the camera a setting names: ``folder:DIR``, ``render:SCENE.json`` or a device number.
 
     ``calibration`` says where the rendered table lies in the picture. Raises CameraError for
-    another text or a device that cannot be opened.
+    another text, a folder that is not there, or a device that cannot be opened.
     """
     text = str(source)
     kind, _, rest = text.partition(":")
     if kind == "folder" and rest:
+        if not Path(rest).is_dir():
+            raise CameraError(f"There is no folder {rest}: check the camera setting.")
         return FolderCamera(Path(rest), clock)
     if kind == "render" and rest:
         return RenderCamera(Path(rest), calibration, clock)

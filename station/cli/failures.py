@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from engine.errors import EngineError
-from firmware_bridge.errors import BridgeError
+from firmware_bridge.errors import BridgeError, UsageError
 from station.cli.output import BAD_INPUT, REFUSED
 from station.errors import StationError
 from vision.errors import CameraError, VisionError
@@ -35,6 +35,8 @@ def plain_failures() -> Iterator[None]:
         raise Failure(str(error), error.code, REFUSED) from None
     except VisionError as error:
         raise Failure(str(error), error.code, BAD_INPUT) from None
+    except UsageError as error:
+        raise Failure(str(error), "bridge.usage", BAD_INPUT) from None
     except BridgeError as error:
         raise Failure(str(error), getattr(error, "code", "bridge"), REFUSED) from None
     except OSError as error:

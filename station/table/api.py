@@ -108,7 +108,7 @@ class _Surface:
                     data, event = pages.render_fragment(view, state, lang), "fragment"
                 yield pages.sse(data, event=event, event_id=state["log_pos"])
                 while not await changes.changed(HEARTBEAT_S):
-                    yield b": still here\n\n"
+                    yield pages.sse("", event="beat")
 
 
 async def _body(request: Request) -> dict[str, Any]:

@@ -111,11 +111,15 @@ def _absolute(config: TableConfig, base: Path) -> TableConfig:
         central = msgspec.structs.replace(central, public_key=str(base / central.public_key))
     if isinstance(camera, str) and camera.startswith("folder:"):
         camera = f"folder:{base / camera.removeprefix('folder:')}"
+    serial = config.serial
+    if serial.startswith("pty:"):
+        serial = f"pty:{base / serial.removeprefix('pty:')}"
     optional = {name: getattr(config, name) for name in ("calibration", "model", "secret_key")}
     return msgspec.structs.replace(
         config,
         home=str(base / config.home),
         central=central,
         camera=camera,
+        serial=serial,
         **{name: str(base / value) for name, value in optional.items() if value},
     )

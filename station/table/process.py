@@ -15,6 +15,7 @@ from starlette.applications import Starlette
 from engine import rulesets
 from engine.rulesets import RuleSet
 from firmware_bridge.bridge import Bridge
+from firmware_bridge.transport import open_port
 from station.clock import Clock
 from station.errors import ConfigError
 from station.link.keys import load_pair, load_public
@@ -147,6 +148,10 @@ async def run(config: TableConfig, ready: Callable[[dict[str, object]], None]) -
     server = HttpServer.bind(Starlette(routes=routes(table)), config.http_host, config.http_port)
     await writer.start()
     try:
+        if bridge is not None and not writer.stored():
+            # At set-up a wrong port is a mistake to be told at once. A session that has begun is not held
+            # hostage by a cable: then the screen shows the port's state, and hands can still be ruled.
+            (await open_port(config.serial)).close()
         await table.load()
         if eyes is not None:
             await eyes.warm_up()

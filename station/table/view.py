@@ -27,7 +27,7 @@ class Surroundings:
 
     machine: dict[str, Any] | None = None
     camera: str = "camera.ok"
-    central: str = "central.off"
+    central: str = "central.none"
     unsent: int = 0
     now: float = 0.0
     waits_for_start: bool = False

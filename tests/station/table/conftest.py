@@ -44,7 +44,7 @@ class MemoryWriter:
         return new
 
     def link_state(self) -> tuple[str, int]:
-        return "central.off", 0
+        return "central.none", 0
 
 
 @dataclass
