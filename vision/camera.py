@@ -76,18 +76,24 @@ class FolderCamera:
 
 @dataclass(slots=True)
 class RenderCamera:
-    """Renders a scene file, read again for every frame, with fresh sensor noise each time."""
+    """Renders a scene file, read again for every frame, with fresh sensor noise each time.
+
+    The noise counts from the scene's first frame, so that a scene looks the same in every run, however
+    often another one was looked at before.
+    """
 
     scene: Path
     calibration: Calibration | None = None
     clock: Clock = time.time
     taken: int = field(default=0, init=False)
+    shown: Scene | None = field(default=None, init=False)
 
     def grab(self) -> Frame:
         """Render the scene as the file has it now; raises SceneError when it cannot be read."""
         scene = Scene.load(self.scene)
+        self.taken = self.taken + 1 if scene == self.shown else 0
+        self.shown = scene
         image = render(scene, self.calibration, seed=self.taken)
-        self.taken += 1
         return Frame(image, self.clock(), str(self.scene))
 
     def close(self) -> None:

@@ -56,7 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
         note(f"rule set {rules.id}: " + ", ".join(f"{k}={v}" for k, v in rules.options.items()))
         result = asyncio.run(
             run_demo(
-                home, settings, pages=not arguments.headless, announce=lambda lay: _announce(lay, referee)
+                home,
+                settings,
+                pages=not arguments.headless,
+                announce=lambda lay: _announce(lay, referee),
+                on_hand=lambda table, hand, outcome: note(f"{table} hand {hand}: {outcome}"),
             )
         )
     if result is None:

@@ -29,11 +29,18 @@ class DemoStuck(StationError):
     code = "demo.stuck"
 
 
+def _ignore(table: str, hand: int, outcome: str) -> None:
+    """Tell nobody that a hand has ended."""
+
+
 class Demo:
     """One run. Use `async with`; processes are stopped in any case."""
 
-    def __init__(self, home: Path, settings: Settings) -> None:
+    def __init__(
+        self, home: Path, settings: Settings, on_hand: Callable[[str, int, str], None] = _ignore
+    ) -> None:
         self._settings = settings
+        self._on_hand = on_hand
         self.layout: Layout = prepare(home, settings)
         self._central = Child(
             "central", ["central", "--config", str(self.layout.central_config)], self.layout.folder
@@ -68,6 +75,7 @@ class Demo:
             seed=settings.seed,
             mend=settings.mend,
             referee=settings.referee,
+            on_hand=lambda hand, outcome: self._on_hand(table.name, hand, outcome),
         )
 
     @property
@@ -170,9 +178,19 @@ def motions_of(pulses: Path) -> dict[str, int]:
 
 
 async def run(
-    home: Path, settings: Settings, *, pages: bool, announce: Callable[[Layout], None]
+    home: Path,
+    settings: Settings,
+    *,
+    pages: bool,
+    announce: Callable[[Layout], None],
+    on_hand: Callable[[str, int, str], None],
 ) -> dict[str, Any] | None:
-    """Run a demo; None when a person ended it before its end."""
+    """Run a demo; None when a person ended it before its end.
+
+    Args:
+        home: folder of all data. settings: what is played. pages: fetch the pages at the end.
+        announce: called once everything is up. on_hand: called after each hand (table, number, outcome).
+    """
     loop = asyncio.get_running_loop()
     me = asyncio.current_task()
     assert me is not None
@@ -185,7 +203,7 @@ async def run(
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
-    demo = Demo(home, settings)
+    demo = Demo(home, settings, on_hand)
     try:
         async with demo:
             announce(demo.layout)

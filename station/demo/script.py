@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,7 @@ class Script:
         seed: int,
         mend: bool,
         referee: bool = True,
+        on_hand: Callable[[int, str], None] | None = None,
     ) -> None:
         self._client = client
         self._rules = rules
@@ -63,6 +65,7 @@ class Script:
         self._seed = seed
         self._mend = mend
         self._referee = referee
+        self._on_hand = on_hand
         self._hand: Hand | None = None
         self._hand_no = 0
         self._pending: _Pending | None = None
@@ -270,6 +273,8 @@ class Script:
             return
         if last["outcome"] == "win" and pending is not None:
             self._compare_win(pending, last)
+        if self._on_hand is not None:
+            self._on_hand(self._hand_no, last["outcome"])
         self._hand, self._pending = None, None
 
     def _compare_win(self, pending: _Pending, last: dict[str, Any]) -> None:

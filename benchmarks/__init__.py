@@ -1,0 +1,1 @@
+"""Measured figures, side by side in one run. `python -m benchmarks` runs all; RESULTS.md keeps them."""
