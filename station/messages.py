@@ -188,7 +188,7 @@ class IntakeReleased(Body, frozen=True, kw_only=True):
 
 
 class IntakeOverridden(Body, frozen=True, kw_only=True):
-    """A referee unlocked the intake by hand, with a reason."""
+    """A referee wants the intake unlocked before the ruling, with a reason."""
 
     hand: int
     machine_hand: int

@@ -143,6 +143,8 @@ class Session:
     broken: tuple[int, int, int] | None = None
     machine_hand: int | None = None
     released: bool = False
+    overridden: bool = False
+    """A referee wants the intake unlocked before the ruling."""
     indicator: IndicatorState | None = None
     claim: ClaimState | None = None
     claims: int = 0
@@ -229,6 +231,7 @@ def _cycle(state: Session, event: Event, body: m.CycleStarted) -> Session:
         broken=None,
         machine_hand=None,
         released=False,
+        overridden=False,
         indicator=None,
         claim=None,
         claims=0,
@@ -385,6 +388,10 @@ def _released(state: Session, _: Event, __: m.Body) -> Session:
     return replace(state, released=True)
 
 
+def _overridden(state: Session, _: Event, __: m.Body) -> Session:
+    return replace(state, overridden=True)
+
+
 def _penalty(state: Session, event: Event, body: m.PenaltyApplied) -> Session:
     places = list(state.places)
     place = places[body.place]
@@ -423,7 +430,7 @@ _HANDLERS: dict[type[m.Body], Callable[[Session, Event, Any], Session]] = {
     m.HandConfirmed: _confirmed,
     m.HandRuled: _ruled,
     m.IntakeReleased: _released,
-    m.IntakeOverridden: _released,
+    m.IntakeOverridden: _overridden,
     m.PenaltyApplied: _penalty,
     m.MotionCut: _cut,
     m.MotionRecovered: _recovered,

@@ -21,6 +21,7 @@ from station.web import pages
 
 HEARTBEAT_S = 5.0
 MAX_BODY = 64 * 1024
+MAX_KEY = 128
 _VIEWS: dict[str, pages.View] = {"referee": "referee", "players": "players"}
 
 
@@ -69,10 +70,10 @@ class _Surface:
             return _error(403, "cross_origin", "Requests from other sites are refused.")
         try:
             body = await _body(request)
-            revision = _revision(request)
+            key, revision = _key(request), _revision(request)
         except ValueError as error:
             return _error(422, "bad_request", str(error))
-        return await self._answer(action, body, request.headers.get("idempotency-key"), revision)
+        return await self._answer(action, body, key, revision)
 
     async def _answer(
         self, action: str, body: dict[str, Any], key: str | None, revision: int | None
@@ -124,6 +125,13 @@ async def _body(request: Request) -> dict[str, Any]:
     if not isinstance(parsed, dict):
         raise ValueError("the body has to be a JSON object")
     return parsed
+
+
+def _key(request: Request) -> str | None:
+    key = request.headers.get("idempotency-key")
+    if key is not None and not 1 <= len(key) <= MAX_KEY:
+        raise ValueError(f"Idempotency-Key has to have 1 to {MAX_KEY} characters")
+    return key
 
 
 def _revision(request: Request) -> int | None:

@@ -113,7 +113,7 @@ def _trouble(session: Session, view: MachineView) -> Step | None:
 
 
 def _machine_step(session: Session, view: MachineView, authorised: bool) -> Step:
-    if session.stage is Stage.RULED:
+    if session.stage is Stage.RULED or (session.overridden and not session.released):
         return _release(session, view)
     step = _cycle_step(session, view)
     if not isinstance(step, Motion):

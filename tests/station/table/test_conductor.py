@@ -71,6 +71,13 @@ def test_the_intake_is_released_only_after_the_ruling_and_only_for_its_own_hand(
                 assert view.hand_no == 3
 
 
+def test_a_referees_override_releases_before_the_ruling_once() -> None:
+    asked = replace(_session(Stage.PLAY), overridden=True)
+    assert next_step(asked, VIEW, True) == Motion(Op.RELEASE_INTAKE, {"hand": 3})
+    assert next_step(asked, replace(VIEW, locked=False), True) == NoteReleased()
+    assert next_step(replace(asked, released=True), replace(VIEW, locked=False), True) == Wait("play")
+
+
 def test_nothing_moves_without_a_persons_authority() -> None:
     for stage in (s for s in Stage if s is not Stage.RULED):
         for view in _views():
