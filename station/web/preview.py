@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -39,6 +40,7 @@ class Preview:
         state: state sent to the streams; ``None`` until :meth:`publish` or a page sets it.
         posts: every tap as ``(action, body, headers)``.
         answers: answers for the next taps as ``(status, object)``; a tap without one is accepted.
+        gate: taps are answered once this event is set; ``None``: at once.
     """
 
     def __init__(self, samples: Path) -> None:
@@ -46,8 +48,15 @@ class Preview:
         self.state: dict[str, Any] = {}
         self.posts: list[tuple[str, Any, dict[str, str]]] = []
         self.answers: list[tuple[int, dict[str, Any]]] = []
-        self.delay_s = 0.0
-        self._streams: set[asyncio.Queue[dict[str, Any]]] = set()
+        self.gate: threading.Event | None = None
+        self._streams: set[asyncio.Queue[dict[str, Any] | None]] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def reset(self) -> None:
+        """Forget state, taps and answers."""
+        self.state, self.gate = {}, None
+        self.posts.clear()
+        self.answers.clear()
 
     def sample(self, name: str) -> dict[str, Any]:
         """Read one sample state.
@@ -64,8 +73,23 @@ class Preview:
     def publish(self, state: dict[str, Any]) -> None:
         """Make ``state`` the current one and send it to every open stream (from the loop's thread)."""
         self.state = state
-        for queue in self._streams:
+        for queue in list(self._streams):
             queue.put_nowait(state)
+
+    def publish_from_thread(self, state: dict[str, Any]) -> None:
+        """As :meth:`publish`, from any thread."""
+        self.state = state
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self.publish, state)
+
+    def hang_up(self) -> None:
+        """End every stream, so that the server can stop (from any thread)."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._end_streams)
+
+    def _end_streams(self) -> None:
+        for queue in list(self._streams):
+            queue.put_nowait(None)
 
     async def page(self, request: Request) -> Response:
         """Any of the four pages."""
@@ -81,13 +105,16 @@ class Preview:
         return StreamingResponse(self._stream(view, language_of(request)), media_type="text/event-stream")
 
     async def _stream(self, view: View, lang: str) -> AsyncIterator[bytes]:
-        queue: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        queue: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        self._loop = asyncio.get_running_loop()
         self._streams.add(queue)
         try:
             yield sse(render_fragment(view, self.state, lang), event="fragment", retry_ms=500)
             while True:
                 try:
                     state = await asyncio.wait_for(queue.get(), _BEAT_S)
+                    if state is None:
+                        return
                     yield sse(render_fragment(view, state, lang), event="fragment")
                 except TimeoutError:
                     yield sse("", event="beat")
@@ -97,7 +124,8 @@ class Preview:
     async def post(self, request: Request) -> Response:
         """Record a tap; accepted unless an answer was laid ready. An accepted tap makes a new revision."""
         self.posts.append((request.path_params["action"], await request.json(), dict(request.headers)))
-        await asyncio.sleep(self.delay_s)
+        if self.gate is not None:
+            await asyncio.to_thread(self.gate.wait, 10)
         if self.answers:
             status, told = self.answers.pop(0)
             return JSONResponse(told, status)

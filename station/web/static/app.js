@@ -66,7 +66,11 @@ function connect() {
   tried = Date.now();
   source?.close();
   source = new EventSource(`/events?view=${view().dataset.view}&lang=${document.documentElement.lang}`);
-  source.addEventListener('fragment', (event) => { alive(); swap(event.data); });
+  source.addEventListener('fragment', (event) => {
+    alive();
+    swap(event.data);
+    document.body.dataset.live = ''; // the first snapshot is in: what is shown is the state of now
+  });
   source.addEventListener('beat', alive);
   source.addEventListener('open', alive);
 }

@@ -1,0 +1,141 @@
+"""Every page in every state fits its screen and can be hit with a finger."""
+
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+SAMPLES = Path(__file__).parents[1] / "station" / "web" / "samples"
+TABLE_STATES = sorted(p.stem for p in SAMPLES.glob("*.json") if not p.stem.startswith("wall"))
+HALL_STATES = sorted(p.stem for p in SAMPLES.glob("wall*.json"))
+SIZES = [(1024, 600), (800, 480), (1920, 1080)]
+LANGS = ["zh-Hans", "en"]
+
+SMALL = """min => [...document.querySelectorAll('button, a, label')]
+  .filter(node => node.offsetParent && !node.classList.contains('scrim'))
+  .map(node => [node, node.getBoundingClientRect()])
+  .filter(([, box]) => Math.round(box.width) < min || Math.round(box.height) < min)
+  .map(([node, box]) => `${node.className || node.textContent.trim()} ${box.width}x${box.height}`)"""
+OUTSIDE = """() => [...document.querySelectorAll('button, a, label')]
+  .filter(node => node.offsetParent && !node.classList.contains('scrim'))
+  .map(node => [node, node.getBoundingClientRect()])
+  .filter(([, b]) => b.left < -1 || b.top < -1 || b.right > innerWidth + 1 || b.bottom > innerHeight + 1)
+  .map(([node]) => node.className || node.textContent.trim())"""
+CUT = """() => [...document.querySelectorAll('.panel, .sheet, .act, .top, .strip header, .table, .box')]
+  .filter(node => node.getClientRects().length)
+  .filter(node => node.scrollHeight > node.clientHeight + 2 || node.scrollWidth > node.clientWidth + 2)
+  .map(node => node.className || node.tagName)"""
+SCROLLS = """() => document.documentElement.scrollHeight > innerHeight
+  || document.documentElement.scrollWidth > innerWidth"""
+
+
+def check(page, least=44):
+    assert page.evaluate(SMALL, least) == []
+    assert page.evaluate(OUTSIDE) == []
+    assert page.evaluate(CUT) == []
+    assert not page.evaluate(SCROLLS)
+
+
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("size", SIZES, ids=lambda s: f"{s[0]}x{s[1]}")
+def test_referee_fits_in_every_state(open_page, site, shot, size, lang):
+    page = open_page("referee", TABLE_STATES[0], size=size, lang=lang)
+    for rev, name in enumerate(TABLE_STATES, start=1000):
+        site.publish(site.sample(name, rev=rev))
+        page.wait_for_selector(f'#view[data-rev="{rev}"]')
+        check(page)
+        shot(page, f"referee-{name}-{lang}-{size[0]}")
+
+
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("size", SIZES, ids=lambda s: f"{s[0]}x{s[1]}")
+def test_actions_are_large(open_page, size, lang):
+    page = open_page("referee", "verdict_win", size=size, lang=lang)
+    heights = page.locator(".act .btn:visible").evaluate_all("nodes => nodes.map(n => n.offsetHeight)")
+    assert min(heights) >= 60
+    assert page.locator("button.tile").first.bounding_box()["height"] >= 57
+
+
+SHEETS = [
+    ("verdict_doubt", "button.tile.low"),
+    ("verdict_win", "button.pill.wild"),
+    ("verdict_win", "button.pill[data-sheet=hand]"),
+    ("verdict_discard", "[data-sheet=ruling]"),
+    ("verdict_win", "[data-sheet=penalty]"),
+    ("play", ".player"),
+]
+
+
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("size", SIZES, ids=lambda s: f"{s[0]}x{s[1]}")
+def test_sheets_fit_and_can_be_closed(open_page, site, shot, size, lang):
+    page = open_page("referee", "play", size=size, lang=lang)
+    sheet = page.locator(".sheet:visible")
+    for rev, (state, opener) in enumerate(SHEETS, start=1000):
+        site.publish(site.sample(state, rev=rev))
+        page.wait_for_selector(f'#view[data-rev="{rev}"]')
+        page.locator(opener).first.tap()
+        assert sheet.count() == 1
+        if state == "verdict_discard":  # the longest form: a ruled win says what is paid
+            page.locator("#sheet-ruling label:has([value=win])").tap()
+            assert page.locator(".win-pay").is_visible()
+        check(page)
+        shot(page, f"{sheet.get_attribute('id')}-{lang}-{size[0]}")
+        sheet.locator("[data-close]").tap()
+        assert sheet.count() == 0
+
+
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("size", [(1024, 600), (1920, 1080)], ids=lambda s: f"{s[0]}x{s[1]}")
+def test_wall_fits_in_every_state(open_page, site, shot, size, lang):
+    page = open_page("wall", "wall_eight", size=size, lang=lang)
+    for pos, name in enumerate(HALL_STATES, start=9000):
+        site.publish(site.sample(name, pos=pos))
+        page.wait_for_selector(f'#view[data-pos="{pos}"]')
+        check(page)
+        shot(page, f"wall-{name}-{lang}-{size[0]}")
+
+
+def test_wall_shows_up_to_eight_tables_at_once(open_page, site):
+    page = open_page("wall", "wall_eight", size=(1920, 1080))
+    for tables in range(1, 9):
+        state = site.sample("wall_eight", pos=9000 + tables)
+        state["tables"] = state["tables"][:tables]
+        site.publish(state)
+        page.wait_for_selector(f'#view[data-pos="{9000 + tables}"]')
+        assert page.locator(".table:visible").count() == tables
+        check(page)
+
+
+def test_more_tables_are_shown_page_by_page(open_page, site):
+    page = open_page("wall", "wall_eight", size=(1920, 1080), before=lambda p: p.clock.install(time=0))
+    state = site.sample("wall_eight", pos=9999)
+    state["tables"] = [{**state["tables"][n % 8], "id": f"T{n + 1}"} for n in range(12)]
+    site.publish(state)
+    page.wait_for_selector('#view[data-pos="9999"]')
+    seen = set()
+    for _ in range(2):
+        seen |= set(page.locator(".table:visible").evaluate_all("nodes => nodes.map(n => n.ariaLabel)"))
+        assert page.locator(".table:visible").count() in (4, 8)
+        check(page)
+        page.clock.run_for(12_000)
+    assert len(seen) == 12
+
+
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("size", SIZES[:2], ids=lambda s: f"{s[0]}x{s[1]}")
+def test_players_page_fits_in_every_state(open_page, site, shot, size, lang):
+    page = open_page("players", TABLE_STATES[0], size=size, lang=lang)
+    for rev, name in enumerate(TABLE_STATES, start=1000):
+        site.publish(site.sample(name, rev=rev))
+        page.wait_for_selector(f'#view[data-rev="{rev}"]')
+        check(page)
+        shot(page, f"players-{name}-{lang}-{size[0]}")
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_head_table_page_fits(open_page, shot, lang):
+    page = open_page("head", "wall_eight", size=(1366, 768), lang=lang)
+    check(page)
+    shot(page, f"head-{lang}")
