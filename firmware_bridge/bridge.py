@@ -77,7 +77,7 @@ class Bridge:
         self._wake = asyncio.Event()
         self._closing = False
         self._task: asyncio.Task[None] | None = None
-        self._waiters: dict[int, asyncio.Future[Outcome]] = {}
+        self._waiters: dict[int, tuple[Op, asyncio.Future[Outcome]]] = {}
         self._orphans = set(self._core.leftovers)
         self._settled: dict[int, Outcome] = {}
         self._watchers: list[tuple[Callable[[], bool], asyncio.Future[None]]] = []
@@ -139,20 +139,25 @@ class Bridge:
         self._shut()
 
     def _shut(self) -> None:
-        self._drop_transport()
-        self._core.port_closed(self._clock())
-        self._tell()
         self._closing = True
-        for cmd_id, waiter in self._waiters.items():
+        self._drop_transport()
+        try:
+            self._core.port_closed(self._clock())
+            self._tell()
+        finally:
+            self._release_waiters()
+            self._ledger.close()
+
+    def _release_waiters(self) -> None:
+        """Nobody waits for a bridge that is gone; what is open stays so in the ledger."""
+        for cmd_id, (op, waiter) in self._waiters.items():
             if not waiter.done():
-                op = self._core.desk.open[cmd_id].intent.op
                 waiter.set_result(Outcome(Status.UNKNOWN, "closed", cmd_id, op))
         self._waiters.clear()
         for _, future in self._watchers:
             if not future.done():
                 future.set_exception(BridgeError("The bridge was closed."))
         self._watchers.clear()
-        self._ledger.close()
 
     def _drop_transport(self) -> None:
         if self._transport is not None:
@@ -247,7 +252,7 @@ class Bridge:
         self._watchers = [pair for pair in self._watchers if not pair[1].done()]
 
     def _finished(self, outcome: Outcome, final: bool) -> None:
-        waiter = self._waiters.pop(outcome.cmd_id, None)
+        _, waiter = self._waiters.pop(outcome.cmd_id, (outcome.op, None))
         if waiter is not None and not waiter.done():
             waiter.set_result(outcome)
             if not final:
@@ -273,11 +278,12 @@ class Bridge:
         Several commands may run at once where the machine can (a build beneath a hand in play). If the
         waiting is cancelled, the command is not: `resolve_open` tells its end.
         """
-        asked = self._core.submit(Op.of(op), args, self._clock(), rev)
+        wanted = Op.of(op)
+        asked = self._core.submit(wanted, args, self._clock(), rev)
         if isinstance(asked, Outcome):
             return asked
         waiter: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        self._waiters[asked] = waiter
+        self._waiters[asked] = (wanted, waiter)
         self._turn()
         self._wake.set()
         try:
@@ -305,7 +311,7 @@ class Bridge:
         Raises:
             BridgeError: the bridge was closed meanwhile.
         """
-        await self._until(lambda: not self._orphans & self._core.desk.open.keys())
+        await self._until(lambda: not self._orphans)
         settled, self._settled = self._settled, {}
         return tuple(settled[cmd_id] for cmd_id in sorted(settled))
 

@@ -142,6 +142,14 @@ class CommandDesk:
         if command is not None:
             self._conclude(command, message)
 
+    def told(self, outcome: Outcome) -> None:
+        """Write an end down, just before it is told: a crash before leaves it to be asked for again.
+
+        Raises:
+            LedgerError: it could not be written.
+        """
+        self._book.conclude(outcome)
+
     # -- inside -----------------------------------------------------------------------------------------
 
     def _ask(self, command: OpenCommand, now: float) -> m.Query:
@@ -173,7 +181,6 @@ class CommandDesk:
             except MessageError:
                 result = {}
             outcome = Outcome(status, code, intent.cmd_id, intent.op, result, told.duration_ms / 1000)
-        self._book.conclude(outcome)
         del self.open[intent.cmd_id]
         self.finished.append(Ended(outcome, rev))
 

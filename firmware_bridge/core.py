@@ -235,6 +235,8 @@ class HostCore:
             self.link.request(message)
 
     def _pushed(self, message: m.DeviceMessage) -> None:
+        if self._wrong is not None:
+            return
         match message:
             case m.StatusReport():
                 self._status(message)
@@ -332,18 +334,17 @@ class HostCore:
 
     def _release_finished(self) -> None:
         """Tell outcomes, but not before the view shows what they changed (as long as a session lives)."""
-        self._awaiting_view += self.desk.finished
+        ended_now, self._awaiting_view = self._awaiting_view + self.desk.finished, []
         self.desk.finished = []
-        held: list[Ended] = []
-        for ended in self._awaiting_view:
+        for ended in ended_now:
             behind = ended.rev is not None and (not self._informed or self._view.rev < ended.rev)
             if behind and self.link.phase is Phase.UP and self._wrong is None:
-                held.append(ended)
+                self._awaiting_view.append(ended)
             else:
+                self.desk.told(ended.outcome)
                 self._waiting.discard(ended.outcome.cmd_id)
                 self._notices.append(Finished(ended.outcome))
-        self._awaiting_view = held
-        if held:
+        if self._awaiting_view:
             self._ask_status()
 
     def _give_up_waiting(self, now: float) -> None:

@@ -133,6 +133,7 @@ def states():
         )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_every_state_and_operation():
     checked = allowed = 0
     for state in states():
