@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from station.web.sentences import CLASSES, PHASES
-from station.web.table_view import State, clock_text, table_name
+from station.web.table_view import State, clock_text, hand_number, table_name
 from station.web.words import Words
 
 TABLES_PER_PAGE: Final = 8
@@ -45,7 +45,11 @@ def _table(table: Mapping[str, Any], words: Words, called: set[str]) -> dict[str
         "id": table["id"],
         "name": number,
         "no": table["id"][1:] if table["id"][1:].isdigit() else table["id"],
-        "round": words.say("R%(r)s · H%(h)s", r=table.get("circle") or 1, h=table.get("hand_count") or 0),
+        "round": words.say(
+            "R%(r)s · H%(h)s",
+            r=table.get("circle") or 1,
+            h=hand_number(str(table.get("phase")), int(table.get("hand_count") or 0)),
+        ),
         "chip": kind,
         "chip_word": word,
         "online": bool(table.get("online")),

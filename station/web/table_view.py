@@ -34,6 +34,8 @@ class PlaceView:
     dealer: bool
     barred: bool
     xianggong: bool
+    note: str
+    """What is special about the player, in words: dealer, dead hand, may not win, fine due."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,20 @@ def _place(entry: Mapping[str, Any], state: State, words: Words) -> PlaceView:
         dealer=entry["place"] == state["dealer"],
         barred=bool(entry.get("barred")),
         xianggong=bool(entry.get("xianggong")),
+        note=" · ".join(_notes(entry, state, words)),
     )
+
+
+def _notes(entry: Mapping[str, Any], state: State, words: Words) -> list[str]:
+    notes = [words.say("dealer")] if entry["place"] == state["dealer"] else []
+    if entry.get("xianggong"):
+        notes.append(words.say("dead hand"))
+    elif entry.get("barred"):
+        notes.append(words.say("may not win"))
+    if entry.get("deferred"):
+        due = int(entry["deferred"])
+        notes.append(words.say("fine due %(n)s", n=due) if due > 0 else words.say("due to get %(n)s", n=-due))
+    return notes
 
 
 def names_of(places: list[PlaceView]) -> dict[int, str]:
@@ -121,6 +136,11 @@ def notices(state: State, words: Words, names: Mapping[int, str]) -> list[str]:
     if state["phase"] == "recovery":  # the page says this in large letters already
         texts = [t for t in texts if t != words.sentence("machine.hold")]
     return list(dict.fromkeys(texts))
+
+
+def hand_number(phase: str, finished: int) -> int:
+    """Number of the hand the table is at: the last one until its tiles are away, then the next."""
+    return max(1, finished) if phase in ("ruled", "intake", "closed") else finished + 1
 
 
 def table_name(table_id: str, words: Words) -> str:
@@ -231,6 +251,7 @@ def common(state: State, words: Words) -> dict[str, Any]:
         "phase": state["phase"],
         "phase_word": words.code(PHASES, state["phase"]),
         "table": table_name(state["table"], words),
+        "hand_number": hand_number(state["phase"], int(state["hand_count"])),
         "places": places,
         "names": names,
         "dealer": next((p for p in places if p.dealer), None),

@@ -98,6 +98,13 @@ def test_a_win_says_who_gains_what_and_why():
     assert "disabled" not in confirm.group()
 
 
+@pytest.mark.parametrize(("phase", "finished", "number"), [("build", 0, 1), ("play", 4, 5), ("ruled", 5, 5)])
+def test_the_hand_is_counted_from_one(phase, finished, number):
+    state = sample("play")
+    state.update(phase=phase, hand_count=finished)
+    assert f"Hand {number} " in text_of(render_fragment("referee", state, "en"))
+
+
 def test_melds_stand_before_the_decomposition():
     text = text_of(render_fragment("referee", sample("verdict_win"), "en"))
     captions = [text.index(word) for word in ("Pung", "Exposed kong", "Run · as 8 Char", "Pair")]
