@@ -13,6 +13,10 @@ import msgspec
 from station.link.keys import generate, write_allow_list
 
 
+SURNAMES = "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨"
+GIVEN = ("立芳悦明", "凯静强敏", "磊婷勇丽", "刚娟涛燕")
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What is played. ``hands``: per table, None = on and on. ``speed``: how fast the machine runs."""
@@ -100,6 +104,11 @@ def prepare(home: Path, settings: Settings) -> Layout:
     return Layout(folder, tables, central_config, f"http://127.0.0.1:{http}/")
 
 
+def players(table: int) -> list[str]:
+    """Return four names for a table; no two of sixteen tables share one."""
+    return [SURNAMES[(4 * table + place) % len(SURNAMES)] + GIVEN[table // 4][place] for place in range(4)]
+
+
 def _table(home: Path, folder: Path, name: str, endpoint: str, settings: Settings) -> TableFiles:
     port = free_port()
     table_home = folder / name
@@ -110,7 +119,7 @@ def _table(home: Path, folder: Path, name: str, endpoint: str, settings: Setting
         "home": str(table_home),
         "http_port": port,
         "ruleset": settings.ruleset,
-        "players": [f"{wind}{name[1:]}" for wind in "东南西北"],
+        "players": players(int(name[1:]) - 1),
         "serial": f"pty:{pty}",
         "camera": "render",
         "secret_key": f"keys/{name}.key",

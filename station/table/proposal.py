@@ -37,6 +37,8 @@ class Proposal:
     pay: tuple[int, ...] = ()
     unpaid: tuple[int, ...] = ()
     bank: int = 0
+    fine: int | None = None
+    """What the claimant would owe if a referee ruled a false win."""
 
     @property
     def outcome(self) -> str | None:
@@ -129,9 +131,15 @@ def propose(session: Session, rules: RuleSet) -> Proposal:
     line = format_claim(claim)
     n = len(session.places)
     if verdict.outcome is not Outcome.WIN:
-        return Proposal(blocked, claim, verdict, line, (0,) * n, (0,) * n)
+        fine = _fine(rules, claim) if verdict.outcome is Outcome.NO_WIN else None
+        return Proposal(blocked, claim, verdict, line, (0,) * n, (0,) * n, fine=fine)
     settlement = rules.settle(verdict, claim)
     return _settled(session, blocked, claim, verdict, line, settlement)
+
+
+def _fine(rules: RuleSet, claim: Claim) -> int:
+    assert claim.winner is not None
+    return -rules.false_win(claim.winner).pay[claim.winner]
 
 
 def _settled(

@@ -194,6 +194,7 @@ def _claim(session: Session, proposal: Proposal) -> dict[str, Any] | None:
         "edits": claim.edits,
         "verdict": _verdict(proposal, sets),
         "payments": _payments(session, proposal),
+        "fine": proposal.fine,
         "can_confirm": proposal.wins and not proposal.blocked,
         "blocked": list(proposal.blocked),
     }

@@ -47,6 +47,7 @@ def test_a_hand_that_does_not_win_says_why(line: str, reason: str, new_desk: Cal
         claim = desk.table.state()["claim"]
         assert claim["verdict"]["reason"] == reason
         assert not claim["can_confirm"]
+        assert claim["fine"] == (6 if reason == "no_decomposition" else None)
 
     asyncio.run(play())
 
