@@ -1,0 +1,48 @@
+"""Rules of the house that no other tool checks."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_readme_begins_with_the_two_commands() -> None:
+    commands = re.findall(r"^    (make \w+)", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert commands[:2] == ["make demo", "make test"]
+
+
+def test_pinned_versions_carry_no_address() -> None:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[A-Za-z0-9.+!]+", line) for line in lines)
+
+
+def test_every_library_is_pinned_and_the_pinned_one_is_installed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    names = {re.split(r"[<>=]", line)[0].lower() for line in wanted}
+    pinned = (ROOT / "constraints.txt").read_text().lower().replace("_", "-").split()
+    pins = dict(line.split("==") for line in pinned)
+    assert names <= set(pins)
+    for name in names:
+        assert version(name) == pins[name], name
+
+
+def test_tests_do_not_hide_the_real_packages() -> None:
+    assert list((ROOT / "tests").rglob("__init__.py")) == []
+
+
+@pytest.mark.parametrize("name", ["LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "docs/architecture.md"])
+def test_what_a_project_has_to_have_is_there(name: str) -> None:
+    assert (ROOT / name).stat().st_size > 500
+
+
+def test_links_in_the_documents_lead_somewhere() -> None:
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
