@@ -321,7 +321,15 @@ class Bridge:
         Raises:
             BridgeError: the bridge was closed meanwhile.
         """
-        await self._until(lambda: self.view.ready)
+        return await self.wait_for(lambda view: view.ready)
+
+    async def wait_for(self, reached: Callable[[MachineView], bool]) -> MachineView:
+        """Wait until the view is so.
+
+        Raises:
+            BridgeError: the bridge was closed meanwhile.
+        """
+        await self._until(lambda: reached(self.view))
         return self.view
 
     def hold(self) -> None:

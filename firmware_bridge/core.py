@@ -226,6 +226,7 @@ class HostCore:
                 self._asked_status = False
                 self._status(reply)
             case _, m.CommandAck():
+                self._ask_status()  # what moves now is pinged more often
                 follow.extend(self.desk.acknowledged(reply, now))
             case m.Query(), m.CommandOutcome():
                 follow.extend(self.desk.answered(request, reply, now))
