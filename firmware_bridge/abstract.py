@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 from firmware_bridge.machine import MachineEvent, MachineView, Outcome
@@ -41,13 +41,20 @@ class Machine(Protocol):
         """
 
     async def recover(self, choice: Choice) -> Outcome:
-        """A person's choice after a cut motion, as a new command."""
+        """A person's choice after a cut motion, as a new command.
+
+        Raises:
+            UsageError: another choice.
+        """
 
     async def resolve_open(self) -> tuple[Outcome, ...]:
         """Outcomes of the commands a former process left open; waits until the machine has told."""
 
     async def wait_ready(self) -> MachineView:
         """Wait until commands are taken (`view.ready`)."""
+
+    async def wait_for(self, reached: Callable[[MachineView], bool]) -> MachineView:
+        """Wait until the view is so."""
 
     def hold(self) -> None:
         """Stop what moves, softly; the motion counts as cut."""

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Self
 
-from firmware_bridge.abstract import Choice
+from firmware_bridge.abstract import Choice, Machine
 from firmware_bridge.core import Finished, HostCore, Reported
 from firmware_bridge.errors import BridgeError, PortError, UsageError
 from firmware_bridge.ledger import Ledger
@@ -38,8 +38,8 @@ has one owner and no crowd to disperse."""
 CHOICES: Final[dict[str, Op]] = {"finish": Op.RESUME, "lower": Op.LOWER, "leave": Op.LEAVE}
 
 
-class Bridge:
-    """A machine behind our own protocol. Implements `abstract.Machine`.
+class Bridge(Machine):
+    """A machine behind our own protocol.
 
     Args:
         url: `/dev/...`, `pty:PATH` or `socket://HOST:PORT`.

@@ -1,6 +1,8 @@
 """Messages and arguments: every one is the inverse of its bytes; strange bytes give MessageError only."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -171,3 +173,9 @@ def test_operations_are_found_by_name():
     with pytest.raises(UsageError, match="SHUFFLE"):
         Op.of("SHUFFLE")
     assert set(ARGUMENTS) <= set(Op)
+
+
+def test_the_page_about_the_protocol_names_every_message():
+    page = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text("utf-8")
+    table = page[page.index("## Messages") : page.index("CLEAR (end a latched")]
+    assert {int(kind, 16) for kind in re.findall(r"\b([08][0-9])\b(?=[ ,|/])", table)} == set(m.MESSAGES)
