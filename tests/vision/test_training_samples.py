@@ -1,10 +1,11 @@
 """What the networks are taught: target maps decode to the boxes, crops are cut as the product cuts."""
 
+import cv2
 import numpy as np
 import pytest
 
 from vision.training import classifier_samples, crops, detector_samples, evaluate
-from vision.training.dataset import OTHER
+from vision.training.dataset import OTHER, Photo
 
 
 def sample(boxes, ignore=None):
@@ -83,3 +84,38 @@ def test_batches_are_repeatable_and_mix_sources():
     assert OTHER in kinds
     assert {1, 2} <= set(kinds.tolist())
     assert len(set(kinds.tolist())) > 12
+
+
+def photo_file(tmp_path, image, boxes):
+    path = tmp_path / "a.png"
+    cv2.imwrite(str(path), image)
+    return Photo("rf_table", "a.png", path, np.array(boxes, np.float32), np.arange(len(boxes)))
+
+
+def test_gaps_are_bare_cloth_beside_tiles(tmp_path):
+    image = np.full((200, 300, 3), 100, np.uint8)
+    image[60:100, 100:130] = 250
+    image[60:100, 20:60] = np.random.default_rng(1).integers(0, 256, (40, 40, 3))
+    photo = photo_file(tmp_path, image, [[100, 60, 130, 100]])
+    found = classifier_samples.gaps([photo])
+    assert [p.kind for p in found] == [OTHER] * 4
+    clutter = photo_file(tmp_path, image, [[100, 60, 130, 100], [62, 60, 92, 100]])
+    assert len(classifier_samples.gaps([clutter])) < 7
+
+
+def test_plain_cells_are_cloth_not_tiles():
+    image = np.full((416, 416, 3), 100, np.uint8)
+    image[200:240, 200:230] = 250
+    plain = detector_samples.plain_cells(image, 52)
+    assert plain[5, 5]
+    assert not plain[25:30, 25:29].any()
+    assert plain.mean() > 0.8
+
+
+def test_bare_patches_hold_no_labelled_tile(tmp_path):
+    image = np.full((400, 400, 3), 100, np.uint8)
+    image[150:190, 150:180] = 250
+    photo = photo_file(tmp_path, image, [[150, 150, 180, 190]])
+    patches = detector_samples.clear_patches([photo] * 4, [image] * 4)
+    assert patches
+    assert all((patch == 100).all() for patch in patches)

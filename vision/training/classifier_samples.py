@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 
 from vision.training.augment import photometric_crop
 from vision.training.crops import CROP_H, CROP_W, MARGIN, TURN_RATIO
-from vision.training.dataset import LABELS, OTHER, Image, Photo, read_image
+from vision.training.dataset import LABELS, OTHER, Boxes, Image, Photo, read_image
 from vision.training.pen import FACE_H, FACE_W, Rng
 from vision.training.scenes import background, compose
 
+OTHER_SHARE = 0.07
+PLAIN_DEVIATION = 20.0
+LIGHT = 190.0
 SOURCE_WEIGHT = {
     "rf_tray": 0.35,
     "rf_table": 2.0,
@@ -112,6 +115,34 @@ def collect(photos: Sequence[Photo], crops: Mapping[str, Sequence[tuple[Path, in
     return pool
 
 
+def gaps(photos: Sequence[Photo]) -> list[Patch]:
+    """Cut what lies a tile's width beside labelled tiles where no tile is: cloth, rail, shadow.
+
+    Only plain pieces, for unlabelled tiles lie about; none as light as a blank white dragon.
+    """
+    found = []
+    for photo in photos:
+        image = photo.read()
+        h, w = image.shape[:2]
+        for box in photo.boxes:
+            size = box[2:] - box[:2]
+            for way in ((1.05, 0), (-1.05, 0), (0, 1.2), (0, -1.2)):
+                moved = (box + np.tile(size * np.array(way, np.float32), 2)).astype(np.float32)
+                x0, y0, x1, y1 = (int(v) for v in moved)
+                if x0 < 0 or y0 < 0 or x1 > w or y1 > h or _touches(moved, photo.boxes):
+                    continue
+                piece = image[y0:y1, x0:x1]
+                if piece.std((0, 1)).max() < PLAIN_DEVIATION and piece.mean() < LIGHT:
+                    found.append(cut_patch(image, moved, OTHER, 1.0))
+    return found
+
+
+def _touches(box: NDArray[np.float32], boxes: Boxes) -> bool:
+    lo, hi = np.maximum(box[:2], boxes[:, :2]), np.minimum(box[2:], boxes[:, 2:])
+    shared = np.prod(np.clip(hi - lo, 0, None), 1)
+    return bool((shared > 0.12 * np.prod(box[2:] - box[:2])).any())
+
+
 class Sampler:
     """Draws crops: from photographs, rendered faces, composed scenes; a few of ``other``."""
 
@@ -121,9 +152,11 @@ class Sampler:
         faces: NDArray[np.uint8],
         shares: tuple[float, float, float],
         surfaces: Sequence[Image] = (),
+        beside: Sequence[Patch] = (),
     ):
         self.pool = list(pool)
         self.surfaces = list(surfaces)
+        self.beside = list(beside)
         self.faces = faces
         self.shares = np.array(shares) / sum(shares)
         counts = np.bincount([p.kind for p in self.pool], minlength=len(LABELS))
@@ -134,8 +167,11 @@ class Sampler:
         roll = rng.random()
         if roll < 0.15:
             return background(rng, [], 64)[:, :48]
-        if self.surfaces and roll < 0.6:
+        if self.surfaces and roll < 0.35:
             return self._surface(rng)
+        if self.beside and roll < 0.7:
+            patch = self.beside[int(rng.integers(len(self.beside)))]
+            return warp_crop(patch.image, jitter(rng, crop_quad(patch.box)))
         patch = self.pool[int(rng.integers(len(self.pool)))]
         quad = crop_quad(patch.box)
         u, v = quad[1] - quad[0], quad[3] - quad[0]
@@ -183,7 +219,7 @@ class Sampler:
 
     def batch(self, rng: Rng, size: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """Return crops uint8 (size, 64, 48, 3) and label numbers (size,)."""
-        n_other = rng.binomial(size, 0.04)
+        n_other = rng.binomial(size, OTHER_SHARE)
         n_real, n_rendered, n_composed = (int(n) for n in rng.multinomial(size - n_other, self.shares))
         drawn = self.real(rng, n_real) + self.rendered(rng, n_rendered) + self.composed(rng, n_composed)
         drawn += [(self._other(rng), OTHER) for _ in range(n_other)]

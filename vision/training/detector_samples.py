@@ -20,6 +20,8 @@ CROP = 416
 PAD = 114
 SIDE_FLOOR = 0.45
 UNLABELLED_WEIGHT = 0.03
+PLAIN_WEIGHT = 0.5
+PLAIN_DEVIATION = 13.0
 Arrays = tuple[NDArray[np.float32], ...]
 
 
@@ -70,6 +72,20 @@ def targets(sample: Sample) -> Arrays:
         weight[row, col] = 1.0
     sides = np.maximum(sides, 0.05)
     return heat, sides, (owner > 0).astype(np.float32), weight
+
+
+def plain_cells(image: Image, window: float) -> NDArray[np.bool_]:
+    """Tell which stride-8 cells lie in bare surface: little deviation within ``window`` pixels.
+
+    A window is wider than a tile, so that even the plain back of an unlabelled tile shows an edge.
+    """
+    small = cv2.resize(image, None, fx=1 / STRIDE, fy=1 / STRIDE, interpolation=cv2.INTER_AREA).astype(
+        np.float32
+    )
+    k = max(3, math.ceil(window / STRIDE))
+    mean = cv2.blur(small, (k, k))
+    spread = cv2.blur(small * small, (k, k)) - mean * mean
+    return np.asarray(np.sqrt(np.maximum(spread, 0)).max(2) < PLAIN_DEVIATION)
 
 
 def clear_patches(photos: Sequence[Photo], images: Sequence[Image]) -> list[Image]:
@@ -128,6 +144,8 @@ class Sampler:
         out = cv2.warpAffine(source, m, (CROP, CROP), flags=cv2.INTER_LINEAR, borderValue=(border,) * 3)
         moved = boxes * np.tile(f, 2).astype(np.float32) + np.tile(shift, 2).astype(np.float32)
         weight = self._weight(photo, moved, image.shape, f, shift)
+        plain = plain_cells(np.asarray(out, np.uint8), 1.3 * scale * long_side)
+        weight = np.where(plain, np.maximum(weight, PLAIN_WEIGHT), weight).astype(np.float32)
         sample = _clip(np.asarray(out, np.uint8), moved.astype(np.float32), weight)
         return _quarter_turn(rng, sample) if rng.random() < 0.4 else sample
 

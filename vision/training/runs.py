@@ -76,7 +76,7 @@ def train_classifier(
     pool = classifier_samples.collect(photos, crops)
     surfaces = detector_samples.clear_patches(photos, [p.read() for p in photos])
     faces = make_faces(seed + zlib.crc32(b"faces") % 97, styles)
-    sampler = classifier_samples.Sampler(pool, faces, shares, surfaces)
+    sampler = classifier_samples.Sampler(pool, faces, shares, surfaces, classifier_samples.gaps(photos))
     plan = Plan(steps=steps, batch=128, rate=rate, ema=0.998, seed=seed)
 
     def step_loss(model: nn.Module, batch: list[torch.Tensor]) -> torch.Tensor:
