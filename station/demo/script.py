@@ -83,8 +83,11 @@ class Script:
         """Play on until the hands are played and ruled (for ever with ``hands`` None)."""
         while True:
             state = await self._client.state()
-            if await self._finished(state):
-                return
+            if self._last_ruled(state):
+                if await self._ended(state):
+                    return
+                await asyncio.sleep(POLL_S)
+                continue
             try:
                 moved = await self._step(state)
             except Rejected as refusal:
@@ -94,21 +97,19 @@ class Script:
             if not moved:
                 await asyncio.sleep(POLL_S)
 
-    async def _finished(self, state: dict[str, Any]) -> bool:
-        if (
-            self._hands is None
-            or state["hand_count"] < self._hands
-            or state["phase"] not in ("ruled", "closed")
-        ):
-            return False
+    def _last_ruled(self, state: dict[str, Any]) -> bool:
+        """Whether the hands are played and ruled: from here on nothing is started any more."""
+        enough = self._hands is not None and state["hand_count"] >= self._hands
+        return enough and state["phase"] in ("ruled", "closed")
+
+    async def _ended(self, state: dict[str, Any]) -> bool:
+        """Close the session once the machine has unlocked; say whether it is closed."""
         self._settle(state)
-        if state["phase"] == "ruled":
-            released = state["machine"] is None or not state["machine"]["locked"]
-            if not released:
-                return False
+        if state["phase"] == "closed":
+            return True
+        if state["machine"] is None or not state["machine"]["locked"]:
             await self._client.post("close", {}, state["rev"])
-            return False
-        return True
+        return False
 
     async def _step(self, state: dict[str, Any]) -> bool:
         match state["phase"]:

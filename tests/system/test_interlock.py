@@ -128,7 +128,9 @@ def test_with_a_verdict_pending_taking_tiles_in_is_refused_until_the_ruling(tmp_
 
             # The confirm unlocks it.
             await venue.to_confirm()
-            await venue.until(lambda state: not state["machine"]["locked"])
+            await venue.until(
+                lambda state: not state["machine"]["locked"] and state["machine"]["magazine"] == "READY"
+            )
             assert venue.table is not None
             await venue.stop(venue.table)
             opened = await venue.ask_machine(tmp_path, "OPEN_LID")

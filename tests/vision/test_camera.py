@@ -40,8 +40,14 @@ class TestFolder:
             open_camera(f"folder:{tmp_path}").grab()
 
     def test_a_missing_folder_is_said_plainly(self, tmp_path: Path) -> None:
+        with pytest.raises(CameraError, match="no folder"):
+            open_camera(f"folder:{tmp_path / 'none'}")
+
+    def test_a_folder_that_went_away_is_said_plainly(self, tmp_path: Path) -> None:
+        camera = open_camera(f"folder:{tmp_path}")
+        tmp_path.rmdir()
         with pytest.raises(CameraError, match="cannot be read"):
-            open_camera(f"folder:{tmp_path / 'none'}").grab()
+            camera.grab()
 
     def test_a_picture_still_being_copied_is_refused(self, tmp_path: Path) -> None:
         put(tmp_path, "a.png", 10, 1000)
