@@ -12,7 +12,6 @@ import msgspec
 
 from station.link.keys import generate, write_allow_list
 
-
 SURNAMES = "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨"
 GIVEN = ("立芳悦明", "凯静强敏", "磊婷勇丽", "刚娟涛燕")
 
