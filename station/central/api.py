@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final
 
@@ -67,19 +66,16 @@ class _Surface:
             }
             return JSONResponse({"error": error}, status_code=422)
         return StreamingResponse(
-            self._stream(_VIEWS[wanted], pages.language_of(request)),
+            self.stream(_VIEWS[wanted], pages.language_of(request)),
             media_type="text/event-stream",
             headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
         )
 
-    async def _stream(self, view: pages.View | None, lang: str) -> AsyncIterator[bytes]:
-        with self._feed.watch() as changes:
-            while not self._feed.stopping:
-                yield self._message(view, lang)
-                while not await changes.changed(_BEAT_S):
-                    yield b": still here\n\n" + pages.sse("", event="beat")
-                if not self._feed.stopping:
-                    await asyncio.sleep(_PAUSE_S)
+    def stream(self, view: pages.View | None, lang: str) -> AsyncIterator[bytes]:
+        """Yield the state, or a page's changing part, now and after every change."""
+        return self._feed.stream(
+            lambda: self._message(view, lang), pages.BEAT, beat_s=_BEAT_S, pause_s=_PAUSE_S
+        )
 
     def _message(self, view: pages.View | None, lang: str) -> bytes:
         state = self._feed.state()

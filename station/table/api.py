@@ -19,7 +19,9 @@ from station.table.photos import PhotoStoreError
 from station.table.runtime import ACTIONS, StaleRevision, Table
 from station.web import pages
 
-HEARTBEAT_S = 5.0
+BEAT_S = 5.0
+PAUSE_S = 0.05
+"""Seconds until a sign of life, and between two messages: a machine reports several times a second."""
 MAX_BODY = 64 * 1024
 MAX_KEY = 128
 _VIEWS: dict[str, pages.View] = {"referee": "referee", "players": "players"}
@@ -97,19 +99,21 @@ class _Surface:
             return _error(422, "bad_view", f"There is no view {wanted!r}.")
         view = None if wanted is None else _VIEWS[wanted]
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(self._stream(view, lang), media_type="text/event-stream", headers=headers)
+        return StreamingResponse(self.stream(view, lang), media_type="text/event-stream", headers=headers)
 
-    async def _stream(self, view: pages.View | None, lang: str) -> AsyncIterator[bytes]:
-        with self._table.watch() as changes:
-            while not self._table.stopping:
-                state = self._table.state()
-                if view is None:
-                    data, event = msgspec.json.encode(state).decode(), "state"
-                else:
-                    data, event = pages.render_fragment(view, state, lang), "fragment"
-                yield pages.sse(data, event=event, event_id=state["log_pos"])
-                while not await changes.changed(HEARTBEAT_S):
-                    yield pages.sse("", event="beat")
+    def stream(self, view: pages.View | None, lang: str) -> AsyncIterator[bytes]:
+        """Yield the state, or a page's changing part, now and after every change."""
+        return self._table.stream(
+            lambda: self._message(view, lang), pages.BEAT, beat_s=BEAT_S, pause_s=PAUSE_S
+        )
+
+    def _message(self, view: pages.View | None, lang: str) -> bytes:
+        state = self._table.state()
+        if view is None:
+            data, event = msgspec.json.encode(state).decode(), "state"
+        else:
+            data, event = pages.render_fragment(view, state, lang), "fragment"
+        return pages.sse(data, event=event, event_id=state["log_pos"])
 
 
 async def _body(request: Request) -> dict[str, Any]:

@@ -178,8 +178,7 @@ async def _serve(table: Table, server: HttpServer, bridge: Bridge | None, writer
     tasks = [asyncio.ensure_future(work) for work in works]
     waiting = asyncio.create_task(stop.wait())
     done, _ = await asyncio.wait([*tasks, waiting], return_when=asyncio.FIRST_COMPLETED)
-    table.stopping = True
-    table.changed()
+    table.stop()
     server.stop()
     for task in (*tasks, waiting):
         if task not in done:

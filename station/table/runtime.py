@@ -7,8 +7,7 @@ after its events are committed. Motion and camera work happens in the conductor 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import structlog
@@ -28,7 +27,7 @@ from station.table.photos import PhotoStore
 from station.table.ports import EventWriter, Eyesight
 from station.table.proposal import propose
 from station.table.view import Surroundings, state_object
-from station.watch import Watch
+from station.watch import Broadcast
 
 log = structlog.get_logger()
 
@@ -46,7 +45,7 @@ class StaleRevision(StationError):
         self.current = current
 
 
-class Table:
+class Table(Broadcast):
     """State and acts of one table; devices and log are passed in."""
 
     def __init__(
@@ -59,13 +58,13 @@ class Table:
         eyes: Eyesight | None,
         clock: Clock,
     ) -> None:
+        super().__init__()
         self.config = config
         self.rules = rules
         self.photos = photos
         self.machine = machine
         self.eyes = eyes
         self.clock = clock
-        self.stopping = False
         self.session = Session()
         self.camera_code = "camera.ok" if eyes else "camera.none"
         self.acted = False
@@ -74,7 +73,6 @@ class Table:
         self._writer = writer
         self._events: list[Event] = []
         self._lock = asyncio.Lock()
-        self._watches: set[Watch] = set()
 
     # ---- state ----------------------------------------------------------------------------------
 
@@ -122,21 +120,6 @@ class Table:
         if shown != self.camera_code:
             self.camera_code = shown
             self.changed()
-
-    @contextmanager
-    def watch(self) -> Iterator[Watch]:
-        """Give a listener that is told of every change while the block runs."""
-        watch = Watch()
-        self._watches.add(watch)
-        try:
-            yield watch
-        finally:
-            self._watches.discard(watch)
-
-    def changed(self) -> None:
-        """Tell all listeners."""
-        for watch in self._watches:
-            watch.poke()
 
     # ---- booking --------------------------------------------------------------------------------
 

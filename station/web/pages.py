@@ -189,3 +189,7 @@ def sse(
         lines.append(f"event: {event}")
     lines += [f"data: {line}" for line in data.splitlines() or [""]]
     return ("\n".join(lines) + "\n\n").encode()
+
+
+BEAT: Final = b": still here\n\n" + sse("", event="beat")
+"""Sent while nothing changes: a page that hears nothing for long knows that the connection is lost."""

@@ -109,7 +109,7 @@ def test_the_stream_starts_with_now_and_tells_every_change(
     feed.catch_up()
 
     async def follow() -> None:
-        stream = surface._stream(view, "en")
+        stream = surface.stream(view, "en")
         first = parsed(await anext(stream))
         assert (first["event"], first["id"]) == (event, "1")
         assert "甲" in first["data"]
@@ -132,7 +132,7 @@ def test_a_quiet_stream_gives_signs_of_life(feed: Feed, monkeypatch: pytest.Monk
     monkeypatch.setattr(api, "_BEAT_S", 0.01)
 
     async def follow() -> None:
-        stream = api._Surface(feed)._stream(None, "en")
+        stream = api._Surface(feed).stream(None, "en")
         await anext(stream)
         assert b"event: beat" in await anext(stream)
         await stream.aclose()

@@ -111,7 +111,7 @@ def test_the_stream_begins_with_a_snapshot_and_follows(new_desk: Callable[..., A
 
     async def play() -> None:
         desk = await new_desk()
-        stream = _Surface(desk.table)._stream(None, "en")
+        stream = _Surface(desk.table).stream(None, "en")
         first = (await anext(stream)).decode()
         assert first.startswith("id: 1\nevent: state\n")
         await desk.do("start")
