@@ -3,6 +3,7 @@
 .NOTPARALLEL:
 
 BIN := .venv/bin
+WORKERS ?= -n 2 --dist loadfile
 
 demo: setup-demo
 	$(BIN)/quezhuo --home .demo demo --auto
@@ -11,10 +12,10 @@ demo-live: setup-demo
 	$(BIN)/quezhuo --home .demo demo
 
 test: setup-test
-	$(BIN)/python -m pytest -m "not soak"
+	$(BIN)/python -m pytest -m "not soak" $(WORKERS)
 
 test-fast: setup-test
-	$(BIN)/python -m pytest -m "not soak and not slow and not browser and not system and not real"
+	$(BIN)/python -m pytest -m "not soak and not slow and not browser and not system and not real" $(WORKERS)
 
 lint: setup-test
 	$(BIN)/ruff check .
