@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import msgspec
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
@@ -75,6 +75,8 @@ class _Surface:
             key, revision = _key(request), _revision(request)
         except ValueError as error:
             return _error(422, "bad_request", str(error))
+        except ClientDisconnect:
+            return _error(400, "gone", "The request was not sent to its end.")
         return await self._answer(action, body, key, revision)
 
     async def _answer(
@@ -117,14 +119,16 @@ class _Surface:
 
 
 async def _body(request: Request) -> dict[str, Any]:
-    raw = await request.body()
-    if len(raw) > MAX_BODY:
-        raise ValueError("the body is too long")
+    raw = bytearray()
+    async for chunk in request.stream():
+        raw += chunk
+        if len(raw) > MAX_BODY:
+            raise ValueError("the body is too long")
     if not raw:
         return {}
     try:
         parsed = msgspec.json.decode(raw)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise ValueError(f"the body is not JSON: {error}") from None
     if not isinstance(parsed, dict):
         raise ValueError("the body has to be a JSON object")

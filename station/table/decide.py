@@ -23,6 +23,11 @@ IN_HAND = (Stage.DEALT, Stage.PLAY, Stage.CLAIM)
 
 RULINGS = ("false_win", "draw", "redeal", "void", "win")
 TILE_FIX = "Use an id such as 5m or 7z."
+LINE_FIX = "Write for example 123m456p789s11z34s +5s."
+LONGEST_LINE = 200
+"""Characters of a typed hand; 18 tiles in five groups take less than half of it."""
+LONGEST_REASON = 500
+"""Characters of a reason."""
 PENALTIES = ("warning", "chips", "xianggong")
 
 
@@ -37,8 +42,21 @@ def _need(condition: bool, code: str, message: str, fix: str = "") -> None:
         raise Refused(message, code=code, fix=fix)
 
 
+def _is_whole(value: Any) -> bool:
+    """Whether a JSON value is a whole number (``true`` is none)."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _reason(body: dict[str, Any]) -> str | None:
+    """Return the body's reason; None if it has none."""
+    reason = body.get("reason")
+    ok = reason is None or (isinstance(reason, str) and len(reason) <= LONGEST_REASON)
+    _need(ok, "bad_reason", "A reason is a short text.", f"Use at most {LONGEST_REASON} characters.")
+    return reason or None
+
+
 def _place(session: Session, value: Any) -> Place:
-    ok = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(session.places)
+    ok = _is_whole(value) and 0 <= value < len(session.places)
     _need(ok, "bad_place", f"There is no place {value!r}.", f"Use 0 to {len(session.places) - 1}.")
     return Place(value)
 
@@ -71,7 +89,7 @@ def start(session: Session, key: str | None, *, machine: bool, locked: bool = Fa
 def typed_dice(session: Session, dice: Any, key: str | None) -> list[m.Body]:
     """Two dice entered by a player."""
     check_dice_stage(session)
-    ok = isinstance(dice, list) and len(dice) == 2 and all(isinstance(d, int) and 1 <= d <= 6 for d in dice)
+    ok = isinstance(dice, list) and len(dice) == 2 and all(_is_whole(d) and 1 <= d <= 6 for d in dice)
     _need(ok, "bad_dice", f"{dice!r} are not two dice.", "Give two numbers from 1 to 6.")
     return [m.DiceRolled(hand=session.hand, dice=list(dice), source="players", key=key)]
 
@@ -129,7 +147,7 @@ def claim(session: Session, rules: RuleSet, body: dict[str, Any], key: str | Non
 
 def _counters(da: Any) -> dict[str, int]:
     ok = isinstance(da, dict) and set(da) <= {"shou", "er", "peng"}
-    ok = ok and all(isinstance(n, int) and not isinstance(n, bool) and 0 <= n <= 4 for n in da.values())
+    ok = ok and all(_is_whole(n) and 0 <= n <= 4 for n in da.values())
     _need(ok, "bad_da", f"{da!r} are no counters of discarded wildcards.", "Use shou, er, peng with 0 to 4.")
     return {name: int(da.get(name, 0)) for name in ("shou", "er", "peng")}
 
@@ -138,10 +156,12 @@ def typed_hand(session: Session, rules: RuleSet, line: Any, key: str | None) -> 
     """A person types the whole hand in one-line notation (tiles, melds, ``+`` winning tile)."""
     _need(session.claim is not None, "no_claim", "No claim is pending.")
     assert session.claim is not None
+    ok = isinstance(line, str) and len(line) <= LONGEST_LINE
+    _need(ok, "bad_line", f"A hand is one line of at most {LONGEST_LINE} characters.", LINE_FIX)
     try:
-        tiles = parse_hand(session, rules, str(line))
+        tiles = parse_hand(session, rules, line)
     except NotationError as error:
-        raise Refused(str(error), code="bad_line", fix="Write for example 123m456p789s11z34s +5s.") from None
+        raise Refused(str(error), code="bad_line", fix=LINE_FIX) from None
     return [
         m.HandRead(
             hand=session.hand,
@@ -161,7 +181,7 @@ def tile(session: Session, index: Any, kind: Any, key: str | None) -> list[m.Bod
     _need(session.claim is not None, "no_claim", "No claim is pending.")
     assert session.claim is not None
     tiles = session.claim.tiles
-    ok = isinstance(index, int) and not isinstance(index, bool) and 0 <= index < len(tiles)
+    ok = _is_whole(index) and 0 <= index < len(tiles)
     _need(ok, "bad_index", f"There is no tile number {index!r}.")
     try:
         new = Tile.of(str(kind))
@@ -209,7 +229,7 @@ def confirm(session: Session, rules: RuleSet, key: str | None) -> list[m.Body]:
     ]
 
 
-def reject(session: Session, rules: RuleSet, reason: Any, key: str | None) -> list[m.Body]:
+def reject(session: Session, rules: RuleSet, body: dict[str, Any], key: str | None) -> list[m.Body]:
     """The claim falls; the hand goes on."""
     _need(session.claim is not None, "no_claim", "No claim is pending.")
     assert session.claim is not None
@@ -218,7 +238,7 @@ def reject(session: Session, rules: RuleSet, reason: Any, key: str | None) -> li
         m.HandRejected(
             hand=session.hand,
             claim=session.claim.number,
-            reason=str(reason) if reason else proposal.reason,
+            reason=_reason(body) or proposal.reason,
             line=proposal.line or None,
             key=key,
         )
@@ -260,7 +280,7 @@ def _ruled(
         hand=session.hand,
         ruling=kind,
         place=place,
-        reason=str(body["reason"]) if body.get("reason") else None,
+        reason=_reason(body),
         pay=pay,
         deferred=deferred,
         bank=bank,
@@ -290,9 +310,9 @@ def _false_win(session: Session, rules: RuleSet, key: str | None) -> m.HandRuled
 
 def _ruled_win(session: Session, rules: RuleSet, body: dict[str, Any], key: str | None) -> m.HandRuled:
     place = _place(session, body.get("place"))
-    _need(bool(body.get("reason")), "reason_needed", "A win against the engine needs a reason.")
+    _need(_reason(body) is not None, "reason_needed", "A win against the engine needs a reason.")
     pay = body.get("pay")
-    ok = isinstance(pay, list) and len(pay) == len(session.places) and all(isinstance(x, int) for x in pay)
+    ok = isinstance(pay, list) and len(pay) == len(session.places) and all(_is_whole(x) for x in pay)
     _need(ok and sum(pay or []) == 0, "bad_pay", "Payments must be one whole number a place with sum 0.")
     assert isinstance(pay, list)
     broke = any(p.chips + x < 0 for p, x in zip(session.places, pay, strict=True))
@@ -317,21 +337,20 @@ def penalty(session: Session, body: dict[str, Any], key: str | None) -> list[m.B
     kind = body.get("kind")
     _need(kind in PENALTIES, "bad_penalty", f"There is no penalty {kind!r}.", f"Use {', '.join(PENALTIES)}.")
     amount = body.get("amount") or 0
-    ok = isinstance(amount, int) and 0 <= amount <= session.places[place].chips
+    ok = _is_whole(amount) and 0 <= amount <= session.places[place].chips
     _need(ok and (kind == "chips") == (amount > 0), "bad_amount", "The amount does not fit the penalty.")
-    reason = str(body["reason"]) if body.get("reason") else None
     return [
         m.PenaltyApplied(
-            hand=session.hand, place=place, penalty=str(kind), amount=amount, reason=reason, key=key
+            hand=session.hand, place=place, penalty=str(kind), amount=amount, reason=_reason(body), key=key
         )
     ]
 
 
-def undo(session: Session, reason: Any, key: str | None) -> list[m.Body]:
+def undo(session: Session, body: dict[str, Any], key: str | None) -> list[m.Body]:
     """Take the last decision of this hand back, by a compensating event."""
     _need(bool(session.undoable), "nothing_to_undo", "There is nothing to take back in this hand.")
     target = session.undoable[-1]
-    return [m.EventCorrected(target=target, reason=str(reason) if reason else None, key=key)]
+    return [m.EventCorrected(target=target, reason=_reason(body), key=key)]
 
 
 def call(session: Session, place: Any, key: str | None) -> list[m.Body]:
@@ -407,9 +426,9 @@ DECISIONS: dict[str, Decision] = {
     "tile": lambda session, _, body, key: tile(session, body.get("i"), body.get("kind"), key),
     "retake": lambda session, _, __, key: retake(session, key),
     "confirm": lambda session, rules, _, key: confirm(session, rules, key),
-    "reject": lambda session, rules, body, key: reject(session, rules, body.get("reason"), key),
+    "reject": reject,
     "ruling": ruling,
-    "undo": lambda session, _, body, key: undo(session, body.get("reason"), key),
+    "undo": lambda session, _, body, key: undo(session, body, key),
     "penalty": lambda session, _, body, key: penalty(session, body, key),
     "call": lambda session, _, body, key: call(session, body.get("place"), key),
     "override": lambda session, _, body, key: override(session, body.get("reason"), key),

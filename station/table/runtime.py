@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import structlog
 
 from engine.rulesets import RuleSet
@@ -18,7 +19,7 @@ from firmware_bridge.ops import Op
 from station import messages as m
 from station.clock import Clock
 from station.errors import StationError
-from station.log.chain import Entry
+from station.log.chain import MAX_BODY, Entry
 from station.session import Event, Session, Stage, apply, replay
 from station.table import decide
 from station.table.config import TableConfig
@@ -137,7 +138,7 @@ class Table(Broadcast):
             return True
 
     async def _append(self, bodies: list[m.Body]) -> None:
-        entries = await self._writer.append([m.encode(body) for body in bodies])
+        entries = await self._writer.append([_encoded(body) for body in bodies])
         events = [_decoded(e) for e in entries]
         self._events += events
         if any(isinstance(e.body, m.EventCorrected) for e in events):
@@ -221,6 +222,22 @@ class Table(Broadcast):
     def _locked(self) -> bool:
         """Whether the machine holds a hand that is not released (an unstarted machine holds none)."""
         return self.machine is not None and self.machine.view.locked and self.machine.view.hand_no is not None
+
+
+def _encoded(body: m.Body) -> tuple[str, bytes]:
+    """Return an event as the log takes it; what no later start could read back is never stored.
+
+    Raises:
+        Refused: the event is too large or holds a value of a wrong type.
+    """
+    kind, data = m.encode(body)
+    try:
+        m.decode(kind, data)
+    except msgspec.DecodeError as error:
+        raise decide.Refused(f"The request can't be stored: {error}.", code="bad_request") from None
+    if len(data) > MAX_BODY:
+        raise decide.Refused("The request is too large to be stored.", code="bad_request")
+    return kind, data
 
 
 def _decoded(entry: Entry) -> Event:
