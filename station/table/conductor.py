@@ -121,7 +121,10 @@ def _machine_step(session: Session, view: MachineView, authorised: bool) -> Step
     answer = view.may(step.op, **step.args) if step.op is not Op.DEAL else Allowed()
     if isinstance(answer, Refused):
         return Wait(f"machine.{answer.reason.name.lower()}")
-    return step if authorised else AskStart()
+    if authorised:
+        return step
+    # The other set's build can wait for the next start; the hand in play must not be interrupted for it.
+    return Wait("play") if step.beside and session.stage in (Stage.PLAY, Stage.CLAIM) else AskStart()
 
 
 def _release(session: Session, view: MachineView) -> Step:

@@ -36,6 +36,10 @@ ACTIONS = frozenset({"start", "recovery", *decide.DECISIONS})
 """Names of the POST routes below ``/api/``."""
 
 
+LETS_MOVE = frozenset({"start", "dice"})
+"""Requests that say "the machine may move" (besides `recovery`, which goes its own way). A call does not."""
+
+
 class StaleRevision(StationError):
     """The request was based on an older state. ``current``: the revision now."""
 
@@ -69,7 +73,7 @@ class Table(Broadcast):
         self.session = Session()
         self.camera_code = "camera.ok" if eyes else "camera.none"
         self.acted = False
-        """Whether a person acted since this process began; then motion needs no other authority."""
+        """Whether a person let the machine move since this process began (start, dice, recovery)."""
         self.asks_start = False
         self._writer = writer
         self._events: list[Event] = []
@@ -169,7 +173,8 @@ class Table(Broadcast):
                 return self.session.rev
             self._check(revision)
             await self._append(self._decide(action, body, key))
-            self._acted()
+            if action in LETS_MOVE:
+                self._acted()
             return self.session.rev
 
     def _check(self, revision: int | None) -> None:

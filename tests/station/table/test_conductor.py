@@ -163,6 +163,10 @@ def test_after_a_restart_an_old_start_asks_for_a_new_tap() -> None:
     assert next_step(_session(Stage.CYCLE), view, False) == AskStart()
 
 
+def test_a_hand_in_play_is_not_interrupted_to_ask_for_the_build() -> None:
+    assert next_step(_session(Stage.PLAY), replace(VIEW, magazine=Magazine.LOADED), False) == Wait("play")
+
+
 def test_the_other_set_is_built_beside_the_hand() -> None:
     step = next_step(_session(Stage.PLAY), replace(VIEW, magazine=Magazine.LOADED), True)
     assert isinstance(step, Motion)

@@ -230,6 +230,18 @@ def test_a_stale_revision_is_refused_and_a_call_does_not_make_one(new_desk: Call
     asyncio.run(play())
 
 
+def test_a_call_or_a_penalty_does_not_let_the_machine_move(new_desk: Callable[..., Any]) -> None:
+    async def play() -> None:
+        desk = await new_desk()
+        await desk.do("call", place=1)
+        await desk.do("penalty", place=0, kind="warning")
+        assert not desk.table.acted
+        await desk.do("start")
+        assert desk.table.acted
+
+    asyncio.run(play())
+
+
 def test_nothing_changes_when_the_log_cannot_store(new_desk: Callable[..., Any]) -> None:
     from station.errors import LogFull
 

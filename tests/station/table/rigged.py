@@ -1,0 +1,191 @@
+"""A whole table over a simulated machine, under a virtual clock: minutes pass in milliseconds."""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from engine import rulesets
+from firmware_bridge.core import Finished
+from firmware_bridge.machine import MachineView, Outcome
+from firmware_bridge.ops import Op, Value
+from firmware_bridge.sim.rig import STEP, Rig
+from station.clock import Clock
+from station.table.acting import Actor
+from station.table.config import TableConfig
+from station.table.decide import Refused
+from station.table.photos import PhotoStore
+from station.table.runtime import Table
+
+CHOICES = {"finish": Op.RESUME, "lower": Op.LOWER, "leave": Op.LEAVE}
+
+
+class _Skipping(selectors.SelectSelector):
+    """A selector that does not wait: it moves the clock instead."""
+
+    now = 0.0
+
+    def select(self, timeout: float | None = None) -> Any:
+        ready = super().select(0)
+        if not ready and timeout:
+            self.now += timeout
+        return ready
+
+
+class _VirtualLoop(asyncio.SelectorEventLoop):
+    def __init__(self) -> None:
+        self._skipping = _Skipping()
+        super().__init__(self._skipping)
+
+    def time(self) -> float:
+        return self._skipping.now
+
+
+def run_virtually(work: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine on a loop whose time passes at once."""
+    with asyncio.Runner(loop_factory=_VirtualLoop) as runner:
+        runner.run(work)
+
+
+class RigMachine:
+    """A `Machine` over a rig; its time is the loop's."""
+
+    def __init__(self, rig: Rig) -> None:
+        self.rig = rig
+        self.on_change: Callable[[], None] = lambda: None
+        self.asked: list[Op] = []
+        self._waiting: dict[int, asyncio.Future[Outcome]] = {}
+
+    @property
+    def view(self) -> MachineView:
+        return self.rig.view
+
+    async def run(self) -> None:
+        """Let the rig's time follow the loop's."""
+        loop = asyncio.get_running_loop()
+        before = self.view
+        while True:
+            await asyncio.sleep(STEP)
+            self.rig.step()
+            for cmd_id, future in list(self._waiting.items()):
+                if self.rig.outcomes.get(cmd_id) and not future.done():
+                    future.set_result(self.rig.outcomes[cmd_id][-1])
+                    del self._waiting[cmd_id]
+            if self.view != before:
+                before = self.view
+                loop.call_soon(self.on_change)
+
+    async def execute(self, op: Op | str, *, rev: int | None = None, **args: Value) -> Outcome:
+        wanted = Op.of(op)
+        self.asked.append(wanted)
+        asked = self.rig.submit(wanted, rev=rev, **args)
+        if isinstance(asked, Outcome):
+            return asked
+        self._waiting[asked] = asyncio.get_running_loop().create_future()
+        return await self._waiting[asked]
+
+    async def recover(self, choice: str) -> Outcome:
+        return await self.execute(CHOICES[choice])
+
+
+class Evening:
+    """One table, its machine and the person in front of it."""
+
+    def __init__(self, writer: Any, folder: Path, **rig: Any) -> None:
+        self.rig = Rig(**rig)
+        self.machine = RigMachine(self.rig)
+        self.writer = writer
+        self.folder = folder
+        self.tasks: list[asyncio.Task[None]] = []
+        self.table = self._table()
+
+    def _table(self) -> Table:
+        config = TableConfig(home=str(self.folder), serial="rig", camera="none")
+        wall = Clock(monotonic=lambda: 0.0, wall=lambda: 1_000.0 + self.rig.now)
+        photos = PhotoStore(self.folder / "photos")
+        rules = rulesets.load("zhenjiang")
+        table = Table(config, rules, self.writer, photos, self.machine, None, wall)  # type: ignore[arg-type]
+        self.machine.on_change = table.changed
+        return table
+
+    async def begin(self) -> None:
+        await self.table.load()
+        self.tasks = [asyncio.create_task(self.machine.run()), asyncio.create_task(Actor(self.table).run())]
+
+    async def end(self) -> None:
+        for task in self.tasks:
+            task.cancel()
+        done = await asyncio.gather(*self.tasks, return_exceptions=True)
+        for result in done:
+            if isinstance(result, Exception) and not isinstance(result, asyncio.CancelledError):
+                raise result
+
+    async def restart_table(self) -> None:
+        """The table process dies, with its line to the machine, and starts again."""
+        await self.end()
+        self.rig.restart_host()
+        self.machine = RigMachine(self.rig)
+        self.table = self._table()
+        await self.begin()
+
+    @property
+    def state(self) -> dict[str, Any]:
+        return self.table.state()
+
+    async def post(self, action: str, **body: Any) -> str:
+        """Tap; return ``ok`` or the refusal's code."""
+        try:
+            await self.table.act(action, body, None, None)
+        except Refused as refused:
+            return refused.code
+        return "ok"
+
+    async def until(self, reached: Callable[[dict[str, Any]], bool], limit: float = 120.0) -> dict[str, Any]:
+        """Wait for a state; nobody taps meanwhile."""
+        end = self.rig.now + limit
+        while not reached(self.state):
+            assert self.rig.now < end, f"stuck: {self.describe()}"
+            await asyncio.sleep(0.1)
+        return self.state
+
+    async def wait_for_phase(self, *phases: str, limit: float = 120.0) -> dict[str, Any]:
+        return await self.until(lambda state: state["phase"] in phases, limit)
+
+    async def play_on(
+        self,
+        reached: Callable[[dict[str, Any]], bool],
+        choose: Callable[[list[str]], str] = lambda choices: choices[0],
+        limit: float = 400.0,
+    ) -> dict[str, Any]:
+        """Tap what the screen offers until a state is reached, as a person does who reads no manual."""
+        end = self.rig.now + limit
+        while not reached(state := self.state):
+            assert self.rig.now < end, f"stuck: {self.describe()}"
+            await self._tap(state, choose)
+            await asyncio.sleep(0.2)
+        return state
+
+    async def _tap(self, state: dict[str, Any], choose: Callable[[list[str]], str]) -> None:
+        match state["phase"]:
+            case "start" | "ruled":
+                await self.post("start")
+            case "dice":
+                if await self.post("dice") != "ok":
+                    await self.post("dice", dice=[3, 4])
+            case "indicator":
+                await self.post("indicator", tile="1p")
+            case "play":
+                await self.post("ruling", kind="draw", reason="wall_exhausted")
+            case "recovery":
+                await self.post("recovery", choice=choose(state["recovery"]["choices"]))
+
+    def describe(self) -> str:
+        state = self.state
+        keep = ("phase", "hand_no", "machine", "recovery", "ruling_options")
+        return f"{ {k: state[k] for k in keep} } {self.table.session.stage} cut={self.rig.view.cut}"
+
+
+Act = Callable[[Evening], Awaitable[None]]
