@@ -19,7 +19,7 @@ from vision.training.scenes import background, compose
 
 OTHER_SHARE = 0.07
 PLAIN_DEVIATION = 20.0
-LIGHT = 190.0
+LIGHT = 165.0
 SOURCE_WEIGHT = {
     "rf_tray": 0.35,
     "rf_table": 2.0,
@@ -155,7 +155,7 @@ class Sampler:
         beside: Sequence[Patch] = (),
     ):
         self.pool = list(pool)
-        self.surfaces = list(surfaces)
+        self.surfaces = [s for s in surfaces if s.mean() < LIGHT]
         self.beside = list(beside)
         self.faces = faces
         self.shares = np.array(shares) / sum(shares)

@@ -33,7 +33,7 @@ def _classifier(args: argparse.Namespace) -> None:
 def _export(args: argparse.Namespace) -> None:
     from vision.training.export import export
 
-    export(args.detector, args.classifier, args.out, seed=args.seed)
+    export(args.detector, args.classifier, args.out, seed=args.seed, rounds=args.rounds)
 
 
 def _evaluate(args: argparse.Namespace) -> None:
@@ -74,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--classifier", type=Path, default=RUNS / "classifier" / "checkpoint.pt")
     export.add_argument("--out", type=Path, default=Path("vision/models"))
     export.add_argument("--seed", type=int, default=7)
+    export.add_argument("--rounds", default="one round each", help="how the checkpoints came to be")
     evaluate = add("evaluate", _evaluate, "read the held-out photographs with shipped or float models")
     evaluate.add_argument("--models", type=Path, default=Path("vision/models"))
     evaluate.add_argument("--float32", type=Path, help="folder with the float models to evaluate instead")

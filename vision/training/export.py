@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from vision.training import classifier, classifier_samples, detector, detector_s
 from vision.training.art import make_faces
 from vision.training.card import FIXED
 from vision.training.crops import plain_crop
-from vision.training.dataset import CROP_SOURCES, LABELS, holdout_photos, load_crops
+from vision.training.dataset import CROP_SOURCES, LABELS, OTHER, Photo, holdout_photos, load_crops
 from vision.training.runs import fitting_photos, validation_photos
 
 OPSET = 17
@@ -143,8 +144,11 @@ def _entry(path: Path, facts: dict[str, Any], steps: int, parity: dict[str, Any]
     }
 
 
-def export(detector_checkpoint: Path, classifier_checkpoint: Path, out: Path, seed: int) -> None:
-    """Write detector.onnx, classifier.onnx and recognizer.json into ``out``; float files beside the runs."""
+def export(detector_checkpoint: Path, classifier_checkpoint: Path, out: Path, seed: int, rounds: str) -> None:
+    """Write detector.onnx, classifier.onnx and recognizer.json into ``out``; float files beside the runs.
+
+    ``rounds`` tells in words how the checkpoints came to be; it goes into the card.
+    """
     eye, eye_steps = load_average(detector.Detector(), detector_checkpoint)
     judge, judge_steps = load_average(classifier.Classifier(), classifier_checkpoint)
     floats = detector_checkpoint.parents[1] / "float32"
@@ -169,23 +173,42 @@ def export(detector_checkpoint: Path, classifier_checkpoint: Path, out: Path, se
         against = _parity(floats / file, out / file, name, output, arrays)
         worst = _torch_parity(net, floats / file, name, output, arrays[0])
         parity.append({"torch_to_float32_max": worst, "float32_to_int8": against})
-    card = {**FIXED, "seed": seed, "labels": list(LABELS)}
+    card = {**FIXED, "seed": seed, "rounds": rounds, "labels": list(LABELS)}
     card["detector"] = _entry(out / "detector.onnx", FIXED["detector"], eye_steps, parity[0])
     card["classifier"] = _entry(out / "classifier.onnx", FIXED["classifier"], judge_steps, parity[1])
     card["temperature"] = round(fit_temperature(out / "classifier.onnx"), 3)
-    card["holdout"] = _accuracy(floats, out, card["temperature"])
+    card["holdout"] = _accuracy(holdout_photos(), floats, out, card["temperature"])
+    card["holdout"]["list"] = "tests/real/holdout.txt"
+    card["validation"] = _accuracy(validation_photos(), floats, out, card["temperature"])
+    card["stress"] = stress(out / "classifier.onnx", seed)
     (out / "recognizer.json").write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n")
 
 
-def _accuracy(floats: Path, out: Path, temperature: float) -> dict[str, Any]:
-    photos = holdout_photos()
-    figures: dict[str, Any] = {
-        "list": "tests/real/holdout.txt",
-        "region": "labels' bounding box + half a tile",
-    }
+def _accuracy(photos: list[Photo], floats: Path, out: Path, temperature: float) -> dict[str, Any]:
+    figures: dict[str, Any] = {"region": "labels' bounding box + half a tile"}
     for name, folder in (("float32", floats), ("int8", out)):
         reader = evaluate.model_reader(folder / "detector.onnx", folder / "classifier.onnx", temperature)
         tallies = evaluate.tally(photos, reader)
         figures[name] = {group: t.summary() for group, t in tallies.items()}
         figures[name]["confusions"] = dict(tallies["all"].confusions.most_common(12))
     return figures
+
+
+def stress(model: Path, seed: int, count: int = 6000) -> dict[str, Any]:
+    """Classify spoiled validation crops (turned, blurred, shaded, single view): where it errs first."""
+    pool = classifier_samples.collect(validation_photos(), {})
+    faces = np.zeros((1, 43, 128, 96, 3), np.uint8)
+    sampler = classifier_samples.Sampler(pool, faces, (1.0, 0.0, 0.0))
+    net, rng = evaluate.session(model), np.random.default_rng([seed, 5])
+    confusions: Counter[str] = Counter()
+    right = asked = 0
+    for _ in range(count // 500):
+        crops, kinds = sampler.batch(rng, 500)
+        best = net.run(["logits"], {"crops": crops})[0].argmax(1)
+        tiles = kinds != OTHER
+        asked, right = asked + int(tiles.sum()), right + int((best == kinds)[tiles].sum())
+        wrong = tiles & (best != kinds)
+        confusions.update(
+            f"{LABELS[a]} read as {LABELS[b]}" for a, b in zip(kinds[wrong], best[wrong], strict=True)
+        )
+    return {"crops": asked, "right": right, "confusions": dict(confusions.most_common(16))}
