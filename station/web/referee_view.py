@@ -42,6 +42,10 @@ _BUTTONS: Final = 0.36
 """Room below the tiles for the buttons that lie on the photo, in heights of the tiles' area."""
 _PENALTY_AMOUNTS: Final = (1, 2, 4, 6, 10)
 _WIN_UNITS: Final = (2, 3, 5, 6, 8, 9, 10, 12)
+_WHOLE_PRICES: Final = frozenset({"discard_discarder"})
+"""Lines of the price list that say what somebody pays in all, not what comes on top."""
+_OVERRIDE_PHASES: Final = frozenset({"indicator", "play", "offline", "claim", "verdict"})
+"""Phases with a dealt hand on the table, whose intake a referee may unlock before the ruling."""
 _CLAIM_HOWS: Final = ("self", "kong_ming", "kong_an", "heaven")
 
 
@@ -247,13 +251,12 @@ def verdict(claim: Mapping[str, Any], words: Words) -> dict[str, Any] | None:
 
 
 def _items(found: Mapping[str, Any], words: Words) -> list[dict[str, str]]:
-    return [
-        {
-            "word": words.code(ITEMS, item["code"]),
-            "amount": f"{item['amount']:+d}" if at else str(item["amount"]),
-        }
-        for at, item in enumerate(found.get("items") or [])
-    ]
+    lines = []
+    for at, item in enumerate(found.get("items") or []):
+        whole = at == 0 or item["code"] in _WHOLE_PRICES
+        amount = str(item["amount"]) if whole else f"{item['amount']:+d}"
+        lines.append({"word": words.code(ITEMS, item["code"]), "amount": amount})
+    return lines
 
 
 def _win_reason(found: Mapping[str, Any], words: Words) -> str:
@@ -394,4 +397,6 @@ def referee(state: State, words: Words) -> dict[str, Any]:
     base["claim_hows"] = [(how, words.code(HOW, how)) for how in _CLAIM_HOWS]
     base["da_rows"] = [(key, words.say(word), words.say(long)) for key, word, long in DA_ROWS]
     base["recovery"] = state.get("recovery")
+    base["overridable"] = base["locked"] and state["phase"] in _OVERRIDE_PHASES
+    base["closable"] = state["phase"] in ("start", "ruled") and not base["resuming"]
     return base

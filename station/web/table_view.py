@@ -168,8 +168,12 @@ def indicator(state: State, words: Words) -> dict[str, Any] | None:
 
 
 def percent(score: float | None) -> str:
-    """``0.712`` → ``71 %``, never rounded up to a certainty; empty when unknown."""
-    return "" if score is None else f"{min(99, int(score * 100 + 0.5)) if score < 1 else 100} %"
+    """``0.712`` → ``71 %``, never rounded to a certainty at either end; empty when unknown."""
+    if score is None:
+        return ""
+    if 0 < score < 0.005:
+        return "<1 %"
+    return f"{min(99, int(score * 100 + 0.5)) if score < 1 else 100} %"
 
 
 def last_result(state: State, words: Words, names: Mapping[int, str]) -> dict[str, Any] | None:
@@ -246,6 +250,7 @@ def common(state: State, words: Words) -> dict[str, Any]:
     """The part that referee page and players' page share."""
     places = place_views(state, words)
     names = names_of(places)
+    machine = state.get("machine") or {}
     return {
         "state": state,
         "phase": state["phase"],
@@ -263,5 +268,7 @@ def common(state: State, words: Words) -> dict[str, Any]:
         "topview": top_view(state, words, places),
         "flowers": state.get("ruleset") in FLOWER_RULESETS,
         "can_undo": bool(state.get("can_undo", True)),
+        "locked": bool(machine.get("locked")) and machine.get("hand_no") is not None,
+        "resuming": state["phase"] == "start" and int(state["hand_no"]) > int(state["hand_count"]),
         "claiming": state["phase"] in CLAIM_PHASES and bool(state.get("claim")),
     }

@@ -62,6 +62,7 @@ SHEETS = [
     ("verdict_win", "button.pill.wild"),
     ("verdict_win", "button.pill[data-sheet=hand]"),
     ("verdict_discard", "[data-sheet=ruling]"),
+    ("play", "[data-sheet=ruling]"),
     ("verdict_win", "[data-sheet=penalty]"),
     ("play", ".player"),
 ]

@@ -361,6 +361,59 @@ def test_recovery_is_chosen_by_holding(open_page, site):
     assert last(site)[:2] == ("recovery", {"choice": "lower"})
 
 
+def test_unlocking_by_hand_needs_a_reason_and_a_whole_second(open_page, site):
+    page = open_page("referee", "play", lang="en", before=frozen)
+    page.locator("[data-sheet=ruling]").tap()
+    page.locator("#sheet-ruling label:has([value=override])").tap()
+    button = page.locator("#sheet-ruling [data-submit]")
+    expect(button).to_have_text("Hold: unlock the intake", use_inner_text=True)
+    hold(page, "#sheet-ruling [data-submit]")
+    page.clock.run_for(1100)
+    page.mouse.up()
+    assert not site.posts  # no reason was chosen
+    page.locator("#sheet-ruling label:has([value=machine_fault])").tap()
+    hold(page, "#sheet-ruling [data-submit]")
+    with page.expect_response("**/api/override"):
+        page.clock.run_for(1100)
+    page.mouse.up()
+    assert last(site)[:2] == ("override", {"reason": "machine_fault"})
+    assert len(site.posts) == 1
+
+
+def test_an_unlocked_machine_offers_no_unlocking(open_page, site):
+    page = open_page("referee", "play")
+    state = site.sample("play", rev=44)
+    state["machine"]["locked"] = False
+    site.publish(state)
+    page.wait_for_selector('#view[data-rev="44"]')
+    page.locator("[data-sheet=ruling]").tap()
+    expect(page.locator("#sheet-ruling")).to_be_visible()
+    expect(page.locator("[value=override]")).to_have_count(0)
+
+
+@pytest.mark.parametrize("state", ["start", "ruled"])
+def test_the_session_is_ended_by_holding(open_page, site, state):
+    page = open_page("referee", state, before=frozen)
+    hold(page, "[data-post=close]")
+    page.clock.run_for(900)
+    page.mouse.up()
+    page.clock.run_for(2000)
+    assert not site.posts
+    hold(page, "[data-post=close]")
+    with page.expect_response("**/api/close"):
+        page.clock.run_for(1100)
+    page.mouse.up()
+    assert last(site)[:2] == ("close", {})
+
+
+@pytest.mark.parametrize("state", ["start", "ruled"])
+def test_a_hand_is_started_with_one_tap(open_page, site, state):
+    page = open_page("referee", state)
+    page.locator(".act [data-post=start]").tap()
+    answered(page, site)
+    assert last(site)[:2] == ("start", {})
+
+
 def test_players_call_the_referee(open_page, site):
     page = open_page("players", "play")
     page.locator("[data-post=call]").nth(3).tap()

@@ -158,7 +158,11 @@ function bodyOf(button) {
 function act(button) {
   const form = button.closest('form');
   if ('submit' in button.dataset) {
-    if (form.reportValidity()) post(form.dataset.post, bodyOf(button), button);
+    if (!form.reportValidity()) return;
+    const other = form.querySelector('input:checked[data-action]'); // a choice with an action of its own
+    const body = bodyOf(button);
+    if (other) delete body[other.name];
+    post(other?.dataset.action || form.dataset.post, body, button);
   } else {
     post(button.dataset.post, bodyOf(button), button);
   }

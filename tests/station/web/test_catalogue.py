@@ -1,14 +1,19 @@
 """Translations: complete in every language, fast to load, and chosen by what the reader wants."""
 
+import ast
 import gettext
 import re
 import time
+from pathlib import Path
 
 import pytest
 
+from firmware_bridge.interlock import Fault, Reason
+from firmware_bridge.machine import LinkState
+from station.table import decide, runtime
 from station.web.catalogue import LANGUAGES, negotiate, translations
 from station.web.dev.catalogue import extracted, load
-from station.web.sentences import SENTENCES
+from station.web.sentences import ANSWERS, SENTENCES
 from station.web.words import Words
 
 
@@ -89,6 +94,30 @@ def test_every_code_has_a_sentence_in_every_language(lang):
         sentence = words.sentence(code, params, {1: "Li"})
         assert sentence
         assert "%(" not in sentence
+
+
+def test_every_refusal_of_the_table_has_a_sentence():
+    source = Path(decide.__file__).read_text("utf-8") + Path(runtime.__file__).read_text("utf-8")
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    codes = {
+        node.args[1].value
+        for node in calls
+        if getattr(node.func, "id", "") == "_need" and isinstance(node.args[1], ast.Constant)
+    }
+    codes |= {k.value.value for c in calls for k in c.keywords if k.arg == "code" and _is_text(k.value)}
+    assert len(codes) > 25
+    assert codes <= set(ANSWERS)
+
+
+def _is_text(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def test_everything_a_machine_can_answer_has_a_sentence():
+    codes = {f"machine.{reason.name.lower()}" for reason in (*Reason, *Fault)}
+    codes |= {f"machine.fault.{fault.name.lower()}" for fault in Fault}
+    codes |= {f"machine.{state.value}" for state in LinkState} - {"machine.up"}
+    assert codes <= set(ANSWERS)
 
 
 def test_parameters_are_put_into_words():

@@ -25,6 +25,7 @@ from station.web.pages import (
     static_url,
     tile_symbol,
 )
+from station.web.table_view import percent
 
 SAMPLES = Path(__file__).parent / "samples"
 TABLE = sorted(p.stem for p in SAMPLES.glob("*.json") if not p.stem.startswith("wall"))
@@ -103,6 +104,80 @@ def test_the_hand_is_counted_from_one(phase, finished, number):
     state = sample("play")
     state.update(phase=phase, hand_count=finished)
     assert f"Hand {number} " in text_of(render_fragment("referee", state, "en"))
+
+
+def test_after_a_ruling_the_next_hand_can_be_started():
+    for view in ("referee", "players"):
+        html = render_fragment(view, sample("ruled"), "en")
+        assert re.search(r'<button class="btn go" data-post="start">.*Next hand', html)
+
+
+def test_a_machine_that_is_still_locked_starts_no_hand_and_says_so():
+    state = sample("ruled")
+    state["machine"]["locked"] = True
+    html = render_fragment("referee", state, "en")
+    assert 'data-post="start"' not in html
+    assert "unlocking its intake" in text_of(html)
+
+
+def test_a_hand_that_goes_on_after_a_restart_is_not_called_a_new_one():
+    state = sample("start")
+    state["hand_no"] = state["hand_count"] + 1
+    html = render_fragment("referee", state, "en")
+    assert "Go on with this hand?" in text_of(html)
+    assert 'data-post="close"' not in html
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_a_session_is_ended_only_between_hands_and_by_the_referee(name):
+    html = render_fragment("referee", sample(name), "en")
+    assert ('data-hold="1000" data-post="close"' in html) == (name in ("start", "ruled"))
+    assert 'data-post="close"' not in render_fragment("players", sample(name), "en")
+
+
+@pytest.mark.parametrize(
+    ("name", "machine", "offered"),
+    [
+        ("play", {}, True),
+        ("verdict_win", {}, True),
+        ("indicator_wait", {}, True),
+        ("play", {"locked": False}, False),
+        ("play", {"hand_no": None}, False),
+        ("ruled", {"locked": True}, False),
+        ("recovery", {"locked": True}, False),
+    ],
+)
+def test_the_intake_is_unlocked_by_hand_only_while_a_hand_lies_there(name, machine, offered):
+    state = sample(name)
+    state["machine"].update(machine)
+    assert ('data-action="override"' in render_fragment("referee", state, "en")) == offered
+    assert 'data-action="override"' not in render_fragment("players", state, "en")
+
+
+def test_a_table_without_a_machine_is_not_told_about_one():
+    for name in ("start", "ruled"):
+        state = sample(name)
+        state["machine"] = None
+        text = text_of(render_fragment("referee", state, "en"))
+        assert "by hand, then start" in text
+        assert "opening" not in text
+        assert 'data-post="start"' in render_fragment("referee", state, "en")
+
+
+def test_what_the_discarder_pays_is_not_shown_as_an_extra():
+    state = sample("verdict_discard")
+    prices = (("discard_other", 2), ("discard_discarder", 4), ("first_wild", 6))
+    state["claim"]["verdict"]["items"] = [{"code": c, "amount": n, "section": "6"} for c, n in prices]
+    text = text_of(render_fragment("referee", state, "en"))
+    assert "Win on a discard 2 · Paid by the discarder 4 · First discard was a wildcard +6" in text
+
+
+@pytest.mark.parametrize(
+    ("score", "text"),
+    [(None, ""), (0.0, "0 %"), (0.0004, "<1 %"), (0.712, "71 %"), (0.9999, "99 %"), (1, "100 %")],
+)
+def test_a_score_is_never_rounded_to_a_certainty(score, text):
+    assert percent(score) == text
 
 
 def test_melds_stand_before_the_decomposition():
