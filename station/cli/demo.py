@@ -53,7 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
     home = home_of(arguments.home)
     with plain_failures():
         rules = rulesets.load(settings.ruleset)
-        note(f"rule set {rules.id}: " + ", ".join(f"{k}={v}" for k, v in rules.options.items()))
+        note(f"rule set {rules.id} with its default options (`quezhuo rules {rules.id}` lists them)")
+        note("starting machines, tables and the central station: some ten seconds …")
         result = asyncio.run(
             run_demo(
                 home,
@@ -61,6 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
                 pages=not arguments.headless,
                 announce=lambda lay: _announce(lay, referee),
                 on_hand=lambda table, hand, outcome: note(f"{table} hand {hand}: {outcome}"),
+                on_call=lambda table, hand: note(
+                    f"{table} hand {hand}: the wall is empty and nobody won: hold 'drawn hand' (按住 · 黄牌)"
+                ),
             )
         )
     if result is None:
@@ -87,16 +91,16 @@ def _announce(layout: Layout, referee: bool) -> None:
         note(f"{table.name}: referee page {table.http}referee")
     note(f"wall page {layout.central_http}wall")
     note("a scripted referee rules" if referee else "you are the referee: open a referee page and tap start")
-    note("Ctrl-C ends")
+    note("Ctrl-C ends the demo")
 
 
 SUMMARY = (
-    "{hands_played} hands: {wins} wins, {draws} draws, {voids} void",
-    "{no_wins} claims did not win, {false_wins_ruled} of them ruled false wins",
-    "{tiles_read} tiles read, {tiles_mended} mended, {tiles_doubted} doubted",
-    "{indicators_read} indicators read, {indicators_mended} mended",
+    "hands played: {hands_played} (won {wins}, drawn {draws}, void {voids})",
+    "claims that did not win: {no_wins} (ruled false wins: {false_wins_ruled})",
+    "tiles read: {tiles_read} (mended {tiles_mended}, doubted {tiles_doubted})",
+    "indicators read: {indicators_read} (mended {indicators_mended})",
 )
-TABLE = "{id}: chips {chips}; bank {bank}; {events} events, {central_events} arrived, chain {chain}"
+TABLE = "{id}: chips {chips}; bank {bank}; events {events} (at the central station {central_events}), chain {chain}"
 
 
 def _print(result: dict[str, Any]) -> None:

@@ -28,6 +28,8 @@ class Settings:
     referee: bool
     speed: float
     model: str | None
+    think_s: float = 3.0
+    """Seconds the players take before a claim where a person is the referee: time to look at the page."""
 
 
 @dataclass(frozen=True, slots=True)

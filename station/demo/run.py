@@ -33,14 +33,23 @@ def _ignore(table: str, hand: int, outcome: str) -> None:
     """Tell nobody that a hand has ended."""
 
 
+def _unheard(table: str, hand: int) -> None:
+    """Tell nobody that the players call the referee."""
+
+
 class Demo:
     """One run. Use `async with`; processes are stopped in any case."""
 
     def __init__(
-        self, home: Path, settings: Settings, on_hand: Callable[[str, int, str], None] = _ignore
+        self,
+        home: Path,
+        settings: Settings,
+        on_hand: Callable[[str, int, str], None] = _ignore,
+        on_call: Callable[[str, int], None] = _unheard,
     ) -> None:
         self._settings = settings
         self._on_hand = on_hand
+        self._on_call = on_call
         self.layout: Layout = prepare(home, settings)
         self._central = Child(
             "central", ["central", "--config", str(self.layout.central_config)], self.layout.folder
@@ -75,6 +84,8 @@ class Demo:
             seed=settings.seed,
             mend=settings.mend,
             referee=settings.referee,
+            think_s=0.0 if settings.referee else settings.think_s,
+            on_call=lambda hand: self._on_call(table.name, hand),
             on_hand=lambda hand, outcome: self._on_hand(table.name, hand, outcome),
         )
 
@@ -184,12 +195,14 @@ async def run(
     pages: bool,
     announce: Callable[[Layout], None],
     on_hand: Callable[[str, int, str], None],
+    on_call: Callable[[str, int], None] = _unheard,
 ) -> dict[str, Any] | None:
     """Run a demo; None when a person ended it before its end.
 
     Args:
         home: folder of all data. settings: what is played. pages: fetch the pages at the end.
         announce: called once everything is up. on_hand: called after each hand (table, number, outcome).
+        on_call: called when the wall is empty and a person has to rule the draw (table, number of the hand).
     """
     loop = asyncio.get_running_loop()
     me = asyncio.current_task()
@@ -203,7 +216,7 @@ async def run(
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
-    demo = Demo(home, settings, on_hand)
+    demo = Demo(home, settings, on_hand, on_call)
     try:
         async with demo:
             announce(demo.layout)

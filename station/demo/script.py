@@ -39,6 +39,7 @@ class _Pending:
 
     laid: LaidOpen
     truth: Claim
+    declared: bool = False
 
 
 class Script:
@@ -55,6 +56,8 @@ class Script:
         seed: int,
         mend: bool,
         referee: bool = True,
+        think_s: float = 0.0,
+        on_call: Callable[[int], None] | None = None,
         on_hand: Callable[[int, str], None] | None = None,
     ) -> None:
         self._client = client
@@ -65,6 +68,8 @@ class Script:
         self._seed = seed
         self._mend = mend
         self._referee = referee
+        self._think_s = think_s
+        self._on_call = on_call
         self._on_hand = on_hand
         self._hand: Hand | None = None
         self._hand_no = 0
@@ -165,12 +170,23 @@ class Script:
             if tile not in _kinds():
                 tile = hand.dealt.indicator.id
             return await self._client.post("indicator", {"tile": tile}, state["rev"])
+        if self._pending is not None and self._pending.declared:
+            self._turned_down(self._pending, hand, state)
         if self._pending is None:
             laid = hand.next_claim()
             if laid is None:
                 return await self._exhausted(hand, state)
             self._pending = self._claim_of(hand, laid, state)
+            await asyncio.sleep(self._think_s)
         return await self._declare(self._pending, state)
+
+    def _turned_down(self, pending: _Pending, hand: Hand, state: dict[str, Any]) -> None:
+        """A person rejected the claim or ruled a false win: the hand goes on without it."""
+        self._compare_no_win(pending)
+        place = place_of(pending.laid.seat, Place(state["dealer"]))
+        if state["places"][place]["barred"]:
+            hand.bar(pending.laid.seat)
+        self._pending = None
 
     async def _exhausted(self, hand: Hand, state: dict[str, Any]) -> bool:
         """The wall is empty: the referee rules a draw; without one the players call."""
@@ -178,6 +194,8 @@ class Script:
             return await self._client.post("ruling", {"kind": "draw"}, state["rev"])
         if not hand.called:
             hand.called = True
+            if self._on_call is not None:
+                self._on_call(self._hand_no)
             await self._client.post("call", {"place": state["dealer"]}, None)
         return False
 
@@ -197,7 +215,8 @@ class Script:
         }
         if laid.source is not None:
             body["from"] = place_of(laid.source, dealer)
-        return await self._client.post("claim", body, state["rev"])
+        pending.declared = await self._client.post("claim", body, state["rev"])
+        return pending.declared
 
     def _show(self, indicator: str | None, opened: tuple[Place, LaidOpen] | None) -> None:
         """Put the table in front of the camera."""

@@ -1,0 +1,78 @@
+"""The scripted players under a referee of flesh and blood: they take a decision and play on."""
+
+import asyncio
+import json
+
+import pytest
+
+from engine import rulesets
+from station.demo.script import Script
+
+
+class Table:
+    """Answers as a table would whose referee turns every claim down, and rules the draw when called."""
+
+    def __init__(self, barring):
+        self.barring = barring
+        self.claims = []
+        self.phase, self.rev, self.hands = "play", 1, 0
+        self.barred = set()
+        self.calls = 0
+
+    async def state(self):
+        places = [{"place": n, "chips": 50, "barred": n in self.barred} for n in range(4)]
+        last = {"hand_no": 1, "outcome": "draw", "winner": None, "pay": [0, 0, 0, 0], "cls": None}
+        return {
+            "rev": self.rev,
+            "phase": self.phase,
+            "hand_no": 2,
+            "hand_count": self.hands,
+            "dice": [3, 4],
+            "dealer": 0,
+            "places": places,
+            "indicator": {"tile": self.tile(), "doubt": False},
+            "machine": None,
+            "last": last if self.hands else None,
+            "claim": None,
+        }
+
+    def tile(self):
+        return self.script._hand.dealt.indicator.id if self.script._hand else "1m"
+
+    async def post(self, action, body, rev):
+        self.rev += 1
+        if action == "claim":
+            assert body["place"] not in self.barred
+            self.claims.append(json.dumps(body, sort_keys=True))
+            assert len(self.claims) < 100, "the players claim the same hand for ever"
+            if self.barring:
+                self.barred.add(body["place"])
+        elif action == "call":
+            self.calls += 1
+            self.phase, self.hands = "ruled", 1
+        elif action == "close":
+            self.phase = "closed"
+        return True
+
+
+@pytest.mark.parametrize("barring", [False, True], ids=["rejected", "false wins"])
+def test_players_go_on_after_a_claim_was_turned_down(tmp_path, barring):
+    table, called = Table(barring), []
+    script = Script(
+        table,
+        rulesets.load("zhenjiang"),
+        tmp_path / "scene.json",
+        table=0,
+        hands=1,
+        seed=1,
+        mend=False,
+        referee=False,
+        on_call=called.append,
+    )
+    table.script = script
+    asyncio.run(script.play())
+    assert table.claims
+    assert called == [2]
+    assert table.calls == 1
+    if barring:
+        assert len(table.claims) <= 4
