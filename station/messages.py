@@ -165,6 +165,7 @@ class HandRuled(Body, frozen=True, kw_only=True):
     """A person ruled: ``false_win``, ``draw``, ``redeal``, ``void`` or ``win``. Lists are by place.
 
     ``deferred`` is booked now and collected when the session closes (a false win's fine).
+    ``machine_hand``: the device's number of a hand that was ruled before its deal was booked.
     """
 
     hand: int
@@ -178,6 +179,7 @@ class HandRuled(Body, frozen=True, kw_only=True):
     line: str | None = None
     verdict: dict[str, Any] | None = None
     referee: str | None = None
+    machine_hand: int | None = None
 
 
 class IntakeReleased(Body, frozen=True, kw_only=True):

@@ -149,6 +149,8 @@ class Session:
     claim: ClaimState | None = None
     claims: int = 0
     cut: Cut | None = None
+    paused: bool = False
+    """A person chose not to finish a cut motion: the next one waits for a new tap."""
     last: Result | None = None
     undoable: tuple[int, ...] = ()
     keys: tuple[tuple[str, int], ...] = ()
@@ -236,6 +238,7 @@ def _cycle(state: Session, event: Event, body: m.CycleStarted) -> Session:
         claim=None,
         claims=0,
         cut=None,
+        paused=False,
         undoable=(),
         places=tuple(replace(p, barred=False, xianggong=False) for p in state.places),
     )
@@ -381,6 +384,8 @@ def _ruled(state: Session, event: Event, body: m.HandRuled) -> Session:
             undoable=(*state.undoable, event.seq),
         )
     result = Result(body.hand, body.ruling, place, tuple(body.pay), None, body.line, event.at)
+    if body.machine_hand is not None:
+        state = replace(state, machine_hand=body.machine_hand, released=False)
     return _finished(state, event, result, body.next_dealer)
 
 
@@ -388,8 +393,8 @@ def _released(state: Session, _: Event, __: m.Body) -> Session:
     return replace(state, released=True)
 
 
-def _overridden(state: Session, _: Event, __: m.Body) -> Session:
-    return replace(state, overridden=True)
+def _overridden(state: Session, _: Event, body: m.IntakeOverridden) -> Session:
+    return replace(state, overridden=True, released=False, machine_hand=body.machine_hand)
 
 
 def _penalty(state: Session, event: Event, body: m.PenaltyApplied) -> Session:
@@ -409,9 +414,11 @@ def _cut(state: Session, _: Event, body: m.MotionCut) -> Session:
     return replace(state, cut=Cut(body.op, body.cmd_id, body.why))
 
 
-def _recovered(state: Session, event: Event, _: m.MotionRecovered) -> Session:
-    # The choice is a person's new authority to move, so the start's age counts from here.
-    return replace(state, cut=None, cycle_at=event.at)
+def _recovered(state: Session, event: Event, body: m.MotionRecovered) -> Session:
+    # The choice is a person's new authority to move, so the start's age counts from here. Who lowers the
+    # walls or goes on by hand does not want the same motion again at once.
+    paused = body.choice in ("lower", "leave")
+    return replace(state, cut=None, cycle_at=event.at, paused=paused)
 
 
 _HANDLERS: dict[type[m.Body], Callable[[Session, Event, Any], Session]] = {

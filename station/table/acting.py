@@ -11,6 +11,7 @@ import structlog
 
 from engine.tiles import Tile
 from firmware_bridge.errors import BridgeError
+from firmware_bridge.interlock import Refused
 from firmware_bridge.machine import Outcome, Status
 from firmware_bridge.ops import Op, Value
 from station import messages as m
@@ -66,6 +67,10 @@ class Actor:
 
     def _authorised(self) -> bool:
         table = self._table
+        view = table.machine.view if table.machine else None
+        if view is not None and view.hand_no is None:
+            # Switched on since: somebody has to look and tap before the first motion.
+            return table.started_boot == view.boot_id
         if table.acted:
             return True
         since = table.session.cycle_at
@@ -94,6 +99,11 @@ class Actor:
 
     async def _move(self, step: c.Motion) -> None:
         args = self._deal_args() if step.op is Op.DEAL else step.args
+        machine = self._table.machine
+        assert machine is not None
+        if isinstance(machine.view.may(step.op, **args), Refused):
+            await asyncio.sleep(RETRY_S)  # it would be refused; a person may rule the hand void meanwhile
+            return
         if step.beside:
             await self._beside(step.op, args)
         else:

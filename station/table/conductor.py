@@ -8,16 +8,18 @@ Motion table: interlock of `firmware_bridge`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from firmware_bridge.interlock import RULES as MOTIONS
-from firmware_bridge.interlock import Allowed, Lane, Lid, Magazine, Refused, Surface
+from firmware_bridge.interlock import Allowed, Lane, Lid, Magazine, Refused, Surface, may_move
 from firmware_bridge.machine import MachineView
 from firmware_bridge.ops import Op, Value
 from station.session import Session, Stage
 
 POWER_UP = "POWER_UP"
 """Stands for the operation where it is the whole machine that was cut."""
+CUT_CHOICES = {"finish": Op.RESUME, "lower": Op.LOWER, "leave": Op.LEAVE}
+"""What a person may choose after a motion stopped halfway, with the command that carries it out."""
 AUTHORITY_S = 120.0
 """After a restart of the process, a start older than this no longer moves anything by itself."""
 
@@ -96,24 +98,49 @@ def next_step(session: Session, view: MachineView | None, authorised: bool) -> S
     return _trouble(session, view) or _machine_step(session, view, authorised)
 
 
+def choices(session: Session, view: MachineView | None) -> list[str]:
+    """Return what a person may choose after a motion was cut, as the machine stands now.
+
+    ``adopt``: the board restarted with a hand on the table, and has to be told which. ``finish``, ``lower``,
+    ``leave``: a motion hangs halfway, and the interlock allows these once its fault is cleared. ``clear``:
+    cause removed (or nothing is wrong any more), go on. Never empty.
+    """
+    if view is None:
+        return ["clear"]
+    if view.hand_no is None:
+        return ["adopt"] if view.hold or _in_play(session, view) else ["clear"]
+    if view.estop or not view.hold:
+        return ["clear"]
+    state = replace(view.state(), faults=frozenset(), lease=True, running=frozenset())
+    possible = [name for name, op in CUT_CHOICES.items() if isinstance(may_move(state, op), Allowed)]
+    return possible or ["leave"]
+
+
 def _trouble(session: Session, view: MachineView) -> Step | None:
     if not view.ready:
         return Wait("link_down")
+    if view.hand_no is None and (view.hold or _in_play(session, view)):
+        return NoteCut(POWER_UP, "machine_restarted")
     if view.estop:
-        return Wait("estop")
+        return NoteCut("FAULT", "estop")
     if view.hold:
         return NoteCut(view.cut[0].name if view.cut else "UNKNOWN", view.fault or "hold")
     if view.faults:
         return NoteCut("FAULT", view.faults[0].code)
     if any(MOTIONS[active.op].lane is Lane.SURFACE for active in view.active):
         return Wait("moving")
-    if view.hand_no is None and session.stage in (Stage.DICED, Stage.DEALT, Stage.PLAY, Stage.CLAIM):
-        return NoteCut(POWER_UP, "machine_restarted")
     return None
 
 
+def _in_play(session: Session, view: MachineView) -> bool:
+    """Whether tiles on the table belong to a hand without a ruling (walls that stand up do)."""
+    standing = session.stage is Stage.CYCLE and view.surface is Surface.WALLS_UP
+    return standing or session.stage in (Stage.DICED, Stage.DEALT, Stage.PLAY, Stage.CLAIM)
+
+
 def _machine_step(session: Session, view: MachineView, authorised: bool) -> Step:
-    if session.stage is Stage.RULED or (session.overridden and not session.released):
+    ended = session.stage in (Stage.RULED, Stage.CLOSED)
+    if ended or (session.overridden and not session.released):
         return _release(session, view)
     step = _cycle_step(session, view)
     if not isinstance(step, Motion):
@@ -121,7 +148,7 @@ def _machine_step(session: Session, view: MachineView, authorised: bool) -> Step
     answer = view.may(step.op, **step.args) if step.op is not Op.DEAL else Allowed()
     if isinstance(answer, Refused):
         return Wait(f"machine.{answer.reason.name.lower()}")
-    if authorised:
+    if authorised and not session.paused:
         return step
     # The other set's build can wait for the next start; the hand in play must not be interrupted for it.
     return Wait("play") if step.beside and session.stage in (Stage.PLAY, Stage.CLAIM) else AskStart()
@@ -155,15 +182,17 @@ def _prepare(view: MachineView) -> Step:
         return Motion(Op.START)
     if view.lid is Lid.OPEN:
         return Motion(Op.CLOSE_LID)
-    if view.locked:
-        return Wait("dice") if view.surface is Surface.WALLS_UP else Wait("locked")
+    if view.locked and view.surface in (Surface.WALLS_UP, Surface.DEALT):
+        return Wait("dice")  # DEALT: a cut raise was left to hands, and the walls stand
     building = _build(view)
     if building is not None:
         return building
     if view.magazine is Magazine.BUILDING:
         return Wait("building")
     clear = view.surface is Surface.CLEAR and view.magazine is Magazine.READY
-    return Motion(Op.RAISE_WALLS) if clear else Motion(Op.OPEN_LID)
+    if clear:  # also while locked: after walls were lowered; a raise takes nothing in
+        return Motion(Op.RAISE_WALLS)
+    return Wait("locked") if view.locked else Motion(Op.OPEN_LID)
 
 
 def _build(view: MachineView) -> Step | None:

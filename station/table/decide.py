@@ -6,7 +6,10 @@ Pure: session and rules in, bodies out. The process books what comes back, then 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from engine.claim import How, Seat
 from engine.notation import NotationError
@@ -21,7 +24,11 @@ from station.table.proposal import Proposal, parse_hand, propose, wild_of
 IN_HAND = (Stage.DEALT, Stage.PLAY, Stage.CLAIM)
 """Stages with tiles on the table and no ruling yet."""
 
+UNDEALT = (Stage.CYCLE, Stage.DICED)
+"""Stages of a hand whose deal is not booked yet."""
+
 RULINGS = ("false_win", "draw", "redeal", "void", "win")
+UNDEALT_RULINGS = ("redeal", "void")
 TILE_FIX = "Use an id such as 5m or 7z."
 LINE_FIX = "Write for example 123m456p789s11z34s +5s."
 LONGEST_LINE = 200
@@ -61,7 +68,19 @@ def _place(session: Session, value: Any) -> Place:
     return Place(value)
 
 
-def start(session: Session, key: str | None, *, machine: bool, locked: bool = False) -> list[m.Body]:
+@dataclass(frozen=True, slots=True)
+class Device:
+    """What a decision needs to know of the machine: hand it is locked with (None: none), busy, silent.
+
+    ``away``: code of what keeps it from being asked, None while it answers.
+    """
+
+    held: int | None = None
+    moving: bool = False
+    away: str | None = None
+
+
+def start(session: Session, key: str | None, device: Device | None) -> list[m.Body]:
     """A person releases the machine for the next hand (or, without a machine, says tiles are dealt)."""
     _need(session.stage is not Stage.CLOSED, "session_closed", "The session is closed.")
     _need(
@@ -73,15 +92,13 @@ def start(session: Session, key: str | None, *, machine: bool, locked: bool = Fa
         "cycle_running",
         "The machine is already preparing this hand.",
     )
-    _need(
-        not locked,
-        "locked",
-        "The machine has not unlocked its intake yet.",
-        "Wait a moment.",
-    )
+    if device is not None:
+        away = device.away or ""
+        _need(not away, away, "The machine does not answer.", "Check its cable and its power.")
+        _need(device.held is None, "locked", "The machine has not unlocked its intake yet.", "Wait a moment.")
     hand = session.hand + 1
     bodies: list[m.Body] = [m.CycleStarted(hand=hand, key=key)]
-    if not machine:
+    if device is None:
         bodies.append(m.WallDealt(hand=hand, machine_hand=None, thrower=None, wall=None, stack=None))
     return bodies
 
@@ -264,6 +281,23 @@ def ruling(session: Session, rules: RuleSet, body: dict[str, Any], key: str | No
     return [_ruled(session, str(kind), None, body, key, zero, zero, 0, dealer)]
 
 
+def undealt(
+    session: Session, rules: RuleSet, body: dict[str, Any], key: str | None, device: Device | None
+) -> list[m.Body]:
+    """A person gives up a hand whose deal is not booked: the machine unlocks what it holds."""
+    kind = body.get("kind")
+    _need(kind in RULINGS, "bad_ruling", f"There is no ruling {kind!r}.", f"Use {', '.join(RULINGS)}.")
+    held = device.held if device else None
+    open_hand = session.stage is Stage.DICED or held is not None
+    _need(kind in UNDEALT_RULINGS and open_hand, "no_hand", "No hand is being played.")
+    _need(session.cut is None, "recovery_needed", "A motion was cut.", "Choose how to go on first.")
+    _need(device is None or not device.moving, "machine.moving", "The machine is moving.", "Wait a moment.")
+    zero = [0] * len(session.places)
+    dealer = next_dealer(session, rules, None)
+    ruled = _ruled(session, str(kind), None, body, key, zero, zero, 0, dealer)
+    return [msgspec.structs.replace(ruled, machine_hand=held)]
+
+
 def _ruled(
     session: Session,
     kind: str,
@@ -388,32 +422,30 @@ def retake(session: Session, key: str | None) -> list[m.Body]:
     return [m.RetakeAsked(hand=session.hand, claim=session.claim.number, key=key)]
 
 
-def override(session: Session, reason: Any, key: str | None) -> list[m.Body]:
-    """A referee unlocks the intake before a ruling, with a reason."""
-    _need(bool(reason), "reason_needed", "Unlocking by hand needs a reason.")
-    _need(session.machine_hand is not None, "no_machine_hand", "The machine has dealt nothing.")
-    assert session.machine_hand is not None
-    body = m.IntakeOverridden(
-        hand=session.hand, machine_hand=session.machine_hand, reason=str(reason), key=key
-    )
-    return [body]
+def override(
+    session: Session, body: dict[str, Any], key: str | None, device: Device | None = None
+) -> list[m.Body]:
+    """A referee unlocks the intake before a ruling, with a reason.
+
+    Also for a hand that this session knows nothing of: it was dealt in another one.
+    """
+    reason = _reason(body)
+    _need(reason is not None, "reason_needed", "Unlocking by hand needs a reason.")
+    held = device.held if device else None
+    number = session.machine_hand if held is None else held
+    _need(number is not None, "no_machine_hand", "The machine has dealt nothing.")
+    assert number is not None
+    return [m.IntakeOverridden(hand=session.hand, machine_hand=number, reason=str(reason), key=key)]
 
 
-def recovery(session: Session, choice: Any) -> str:
-    """Check a person's choice after a cut motion and return it."""
+def recovery(session: Session, choice: Any, allowed: list[str]) -> str:
+    """Check a person's choice after a cut motion and return it.
+
+    ``allowed``: what `conductor.choices` offers.
+    """
     _need(session.cut is not None, "no_recovery", "No motion was cut.")
-    assert session.cut is not None
-    allowed = recovery_choices(session.cut.op)
     _need(choice in allowed, "bad_choice", f"{choice!r} is no choice here.", f"Use {', '.join(allowed)}.")
     return str(choice)
-
-
-def recovery_choices(op: str) -> list[str]:
-    """Return what a person may choose after a motion was cut.
-
-    POWER_UP: the board restarted with a hand on the table. FAULT: cause removed, try again.
-    """
-    return {"POWER_UP": ["adopt"], "FAULT": ["clear"]}.get(op, ["finish", "lower", "leave"])
 
 
 Decision = Callable[[Session, RuleSet, dict[str, Any], str | None], list[m.Body]]
@@ -431,7 +463,7 @@ DECISIONS: dict[str, Decision] = {
     "undo": lambda session, _, body, key: undo(session, body, key),
     "penalty": lambda session, _, body, key: penalty(session, body, key),
     "call": lambda session, _, body, key: call(session, body.get("place"), key),
-    "override": lambda session, _, body, key: override(session, body.get("reason"), key),
+    "override": lambda session, _, body, key: override(session, body, key),
     "close": lambda session, _, __, key: close(session, key),
 }
-"""What each request of a screen decides; `start` and `recovery` need the machine as well."""
+"""What each request of a screen decides; `start`, `recovery` and some others need the machine as well."""

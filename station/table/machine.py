@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from firmware_bridge.abstract import Choice, Machine
+from firmware_bridge.abstract import Machine
+from firmware_bridge.interlock import RULES, Lane
 from firmware_bridge.machine import MachineView, Outcome
 from firmware_bridge.ops import Op
-
-_CHOICES: dict[str, Choice] = {"finish": "finish", "lower": "lower", "leave": "leave"}
+from station.session import Session
+from station.table.conductor import CUT_CHOICES
+from station.table.decide import Device
 
 
 def machine_object(view: MachineView) -> dict[str, Any]:
@@ -31,15 +33,31 @@ def machine_object(view: MachineView) -> dict[str, Any]:
     }
 
 
-async def recover(machine: Machine, choice: str, machine_hand: int | None) -> Outcome:
+def device_of(view: MachineView, session: Session) -> Device:
+    """Return the machine as decisions see it.
+
+    A machine that is away may still hold the hand it was last told to keep.
+    """
+    if not view.ready:
+        held = None if session.released else session.machine_hand
+        return Device(held=held, away=view.code)
+    moving = any(RULES[active.op].lane is Lane.SURFACE for active in view.active)
+    return Device(held=view.hand_no if view.locked else None, moving=moving)
+
+
+async def recover(machine: Machine, choice: str, machine_hand: int | None) -> Outcome | None:
     """Carry out a person's choice: adopt the hand after a power-up, clear a fault, or end a cut motion.
 
     Faults are cleared first: that a person chooses means that a person looked.
+
+    Returns:
+        how the last command ended; None if none was needed, because nothing is wrong any more.
     """
     if choice == "adopt":
         return await machine.execute(Op.ADOPT, hand=machine_hand if machine_hand is not None else 0)
-    if machine.view.faults:
+    cleared = None
+    if machine.view.faults or machine.view.estop:
         cleared = await machine.execute(Op.CLEAR)
-        if choice == "clear" or not cleared.done:
-            return cleared
-    return await machine.recover(_CHOICES[choice])
+    if choice == "clear" or (cleared is not None and not cleared.done):
+        return cleared
+    return await machine.execute(CUT_CHOICES[choice])

@@ -22,8 +22,9 @@ from station.errors import StationError
 from station.log.chain import MAX_BODY, Entry
 from station.session import Event, Session, Stage, apply, replay
 from station.table import decide
+from station.table.conductor import choices
 from station.table.config import TableConfig
-from station.table.machine import machine_object, recover
+from station.table.machine import device_of, machine_object, recover
 from station.table.photos import PhotoStore
 from station.table.ports import EventWriter, Eyesight
 from station.table.proposal import propose
@@ -36,8 +37,8 @@ ACTIONS = frozenset({"start", "recovery", *decide.DECISIONS})
 """Names of the POST routes below ``/api/``."""
 
 
-LETS_MOVE = frozenset({"start", "dice"})
-"""Requests that say "the machine may move" (besides `recovery`, which goes its own way). A call does not."""
+LETS_MOVE = frozenset({"start", "dice", "recovery"})
+"""Requests that say "the machine may move". A call does not."""
 
 
 class StaleRevision(StationError):
@@ -74,10 +75,13 @@ class Table(Broadcast):
         self.camera_code = "camera.ok" if eyes else "camera.none"
         self.acted = False
         """Whether a person let the machine move since this process began (start, dice, recovery)."""
+        self.started_boot: int | None = None
+        """Run of the machine's board that a person last started or recovered; None: none yet."""
         self.asks_start = False
         self._writer = writer
         self._events: list[Event] = []
         self._lock = asyncio.Lock()
+        self._machine_lock = asyncio.Lock()
 
     # ---- state ----------------------------------------------------------------------------------
 
@@ -110,6 +114,7 @@ class Table(Broadcast):
             unsent=unsent,
             now=self.clock.wall(),
             waits_for_start=self.asks_start,
+            choices=tuple(choices(self.session, self.machine.view if self.machine else None)),
         )
         return state_object(self.session, propose(self.session, self.rules), around)
 
@@ -163,38 +168,56 @@ class Table(Broadcast):
         """
         if key is not None and self.session.known(key):
             return self.session.rev
-        if action == "dice" and body.get("dice") is None:
-            return await self._machine_dice(key, revision)
-        if action == "recovery":
-            return await self._recover(body, key, revision)
+        if action == "recovery" or (action == "dice" and body.get("dice") is None):
+            return await self._by_machine(action, body, key, revision)
         async with self._lock:
             # Asked again under the lock: the same tap may have been booked while this one waited.
             if key is not None and self.session.known(key):
                 return self.session.rev
             self._check(revision)
             await self._append(self._decide(action, body, key))
-            if action in LETS_MOVE:
-                self._acted()
+            self._acted(action)
             return self.session.rev
 
     def _check(self, revision: int | None) -> None:
         if revision is not None and revision != self.session.rev:
             raise StaleRevision(self.session.rev)
 
-    def _acted(self) -> None:
+    def _acted(self, action: str) -> None:
+        if action not in LETS_MOVE:
+            return
         self.acted = True
         self.asks_start = False
+        if action != "dice" and self.machine is not None:
+            self.started_boot = self.machine.view.boot_id
         self.changed()
 
     def _decide(self, action: str, body: dict[str, Any], key: str | None) -> list[m.Body]:
+        session = self.session
+        device = device_of(self.machine.view, session) if self.machine is not None else None
         if action == "start" and self.asks_start:
-            return [m.MotionRecovered(hand=self.session.hand, choice="continue", key=key)]
+            return [m.MotionRecovered(hand=session.hand, choice="continue", key=key)]
         if action == "start":
-            return decide.start(self.session, key, machine=self.machine is not None, locked=self._locked())
-        return decide.DECISIONS[action](self.session, self.rules, body, key)
+            return decide.start(session, key, device)
+        if action == "override":
+            return decide.override(session, body, key, device)
+        if action == "ruling" and session.stage in decide.UNDEALT:
+            return decide.undealt(session, self.rules, body, key, device)
+        return decide.DECISIONS[action](session, self.rules, body, key)
 
-    async def _machine_dice(self, key: str | None, revision: int | None) -> int:
-        self._check(revision)
+    async def _by_machine(
+        self, action: str, body: dict[str, Any], key: str | None, revision: int | None
+    ) -> int:
+        """Carry out a request that the machine answers first, one at a time: a tap counts once."""
+        async with self._machine_lock:
+            if key is not None and self.session.known(key):
+                return self.session.rev
+            self._check(revision)
+            await (self._roll(key) if action == "dice" else self._recover(body, key))
+            self._acted(action)
+            return self.session.rev
+
+    async def _roll(self, key: str | None) -> None:
         decide.check_dice_stage(self.session)
         if self.machine is None:
             raise decide.Refused("There is no machine to roll dice.", code="bad_dice", fix="Type them in.")
@@ -209,24 +232,17 @@ class Table(Broadcast):
         )
         if not booked:
             raise StaleRevision(self.session.rev)
-        self._acted()
-        return self.session.rev
 
-    async def _recover(self, body: dict[str, Any], key: str | None, revision: int | None) -> int:
-        self._check(revision)
-        choice = decide.recovery(self.session, body.get("choice"))
-        if self.machine is None:
-            raise decide.Refused("There is no machine.", code="no_machine")
-        outcome = await recover(self.machine, choice, self.session.machine_hand)
-        if not outcome.done:
-            raise decide.Refused(f"The machine refused: {outcome.code}.", code=f"machine.{outcome.code}")
+    async def _recover(self, body: dict[str, Any], key: str | None) -> None:
+        view = self.machine.view if self.machine else None
+        choice = decide.recovery(self.session, body.get("choice"), choices(self.session, view))
+        if self.machine is not None:
+            if not self.machine.view.ready:
+                raise decide.Refused("The machine does not answer.", code=self.machine.view.code)
+            outcome = await recover(self.machine, choice, self.session.machine_hand)
+            if outcome is not None and not outcome.done:
+                raise decide.Refused(f"The machine refused: {outcome.code}.", code=f"machine.{outcome.code}")
         await self.book(m.MotionRecovered(hand=self.session.hand, choice=choice, key=key))
-        self._acted()
-        return self.session.rev
-
-    def _locked(self) -> bool:
-        """Whether the machine holds a hand that is not released (an unstarted machine holds none)."""
-        return self.machine is not None and self.machine.view.locked and self.machine.view.hand_no is not None
 
 
 def _encoded(body: m.Body) -> tuple[str, bytes]:

@@ -11,7 +11,7 @@ from typing import Any
 from engine.tiles import Tile
 from station.places import Place, seat_of
 from station.session import ClaimState, Session, Stage, TileState
-from station.table.decide import recovery_choices
+from station.table.decide import UNDEALT_RULINGS
 from station.table.proposal import MELD, Proposal, groups_of
 
 WINDS = ("1z", "2z", "3z", "4z")
@@ -22,7 +22,7 @@ class Surroundings:
     """What the state shows besides the log: devices, link and time.
 
     ``machine`` is None for a table without one. ``unsent``: events the central station has not yet
-    acknowledged. ``now``: Unix seconds.
+    acknowledged. ``now``: Unix seconds. ``choices``: how a person may go on after a cut motion.
     """
 
     machine: dict[str, Any] | None = None
@@ -31,6 +31,7 @@ class Surroundings:
     unsent: int = 0
     now: float = 0.0
     waits_for_start: bool = False
+    choices: tuple[str, ...] = ()
     messages: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -56,10 +57,10 @@ def state_object(session: Session, proposal: Proposal, around: Surroundings) -> 
         "camera": {"code": around.camera},
         "central": {"code": around.central, "unsent": around.unsent},
         "claim": _claim(session, proposal),
-        "ruling_options": _rulings(session, proposal),
+        "ruling_options": _rulings(session, proposal, around.machine),
         "penalties": ["warning", "chips", "xianggong"],
         "can_undo": bool(session.undoable),
-        "recovery": _recovery(session),
+        "recovery": _recovery(session, around),
         "last": _last(session),
         "messages": around.messages,
     }
@@ -88,7 +89,7 @@ def phase(session: Session, around: Surroundings) -> str:
 def _cycle_phase(machine: dict[str, Any] | None) -> str:
     if machine is None:
         return "dice"
-    if machine["surface"] == "WALLS_UP" and machine["locked"]:
+    if machine["surface"] in ("WALLS_UP", "DEALT") and machine["locked"]:
         return "dice"
     if machine["surface"] in ("DEALT", "WALLS_UP", "COLLECTING"):
         return "intake"
@@ -141,11 +142,10 @@ def _indicator(session: Session) -> dict[str, Any] | None:
     }
 
 
-def _recovery(session: Session) -> dict[str, Any] | None:
+def _recovery(session: Session, around: Surroundings) -> dict[str, Any] | None:
     if session.cut is None:
         return None
-    choices = recovery_choices(session.cut.op)
-    return {"op": session.cut.op, "why": session.cut.why, "choices": choices}
+    return {"op": session.cut.op, "why": session.cut.why, "choices": list(around.choices)}
 
 
 def _last(session: Session) -> dict[str, Any] | None:
@@ -163,7 +163,10 @@ def _last(session: Session) -> dict[str, Any] | None:
     }
 
 
-def _rulings(session: Session, proposal: Proposal) -> list[str]:
+def _rulings(session: Session, proposal: Proposal, machine: dict[str, Any] | None) -> list[str]:
+    held = machine is not None and machine["locked"] and machine["hand_no"] is not None
+    if session.stage is Stage.DICED or (session.stage is Stage.CYCLE and held):
+        return list(UNDEALT_RULINGS)
     if session.stage is Stage.CLAIM:
         false_win = ["false_win"] if proposal.outcome == "no_win" and not proposal.blocked else []
         return [*false_win, "redeal", "void", "win"]

@@ -136,6 +136,12 @@ def new_desk(tmp_path: Path, rules: RuleSet) -> Callable[..., Any]:
 
 
 @pytest.fixture
+def new_writer() -> Callable[[], MemoryWriter]:
+    """Return a maker of logs in memory."""
+    return MemoryWriter
+
+
+@pytest.fixture
 def eyes() -> ToldEyes:
     return ToldEyes()
 

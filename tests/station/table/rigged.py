@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine import rulesets
-from firmware_bridge.core import Finished
-from firmware_bridge.machine import MachineView, Outcome
+from firmware_bridge.machine import MachineView, Outcome, Status
 from firmware_bridge.ops import Op, Value
 from firmware_bridge.sim.rig import STEP, Rig
 from station.clock import Clock
@@ -21,6 +20,8 @@ from station.table.photos import PhotoStore
 from station.table.runtime import Table
 
 CHOICES = {"finish": Op.RESUME, "lower": Op.LOWER, "leave": Op.LEAVE}
+Happening = Callable[[], Awaitable[None]]
+"""Something that goes wrong."""
 
 
 class _Skipping(selectors.SelectSelector):
@@ -90,6 +91,12 @@ class RigMachine:
     async def recover(self, choice: str) -> Outcome:
         return await self.execute(CHOICES[choice])
 
+    def close(self) -> None:
+        """Nobody is told any more how a command ends."""
+        for cmd_id, future in self._waiting.items():
+            if not future.done():
+                future.set_result(Outcome(Status.UNKNOWN, "closed", cmd_id, Op.LAMP))
+
 
 class Evening:
     """One table, its machine and the person in front of it."""
@@ -100,6 +107,7 @@ class Evening:
         self.writer = writer
         self.folder = folder
         self.tasks: list[asyncio.Task[None]] = []
+        self._accidents: list[tuple[Op, Happening]] = []
         self.table = self._table()
 
     def _table(self) -> Table:
@@ -116,6 +124,7 @@ class Evening:
         self.tasks = [asyncio.create_task(self.machine.run()), asyncio.create_task(Actor(self.table).run())]
 
     async def end(self) -> None:
+        self.machine.close()
         for task in self.tasks:
             task.cancel()
         done = await asyncio.gather(*self.tasks, return_exceptions=True)
@@ -123,9 +132,15 @@ class Evening:
             if isinstance(result, Exception) and not isinstance(result, asyncio.CancelledError):
                 raise result
 
-    async def restart_table(self) -> None:
-        """The table process dies, with its line to the machine, and starts again."""
+    async def restart_table(self, away_s: float = 0.0, *, forget: bool = False) -> None:
+        """The table process dies, with its line to the machine, and starts again.
+
+        ``forget``: it starts with another, empty log.
+        """
         await self.end()
+        self.rig.now += away_s
+        if forget:
+            self.writer = type(self.writer)()
         self.rig.restart_host()
         self.machine = RigMachine(self.rig)
         self.table = self._table()
@@ -148,7 +163,7 @@ class Evening:
         end = self.rig.now + limit
         while not reached(self.state):
             assert self.rig.now < end, f"stuck: {self.describe()}"
-            await asyncio.sleep(0.1)
+            await self._turn()
         return self.state
 
     async def wait_for_phase(self, *phases: str, limit: float = 120.0) -> dict[str, Any]:
@@ -165,15 +180,35 @@ class Evening:
         while not reached(state := self.state):
             assert self.rig.now < end, f"stuck: {self.describe()}"
             await self._tap(state, choose)
-            await asyncio.sleep(0.2)
+            await self._turn()
         return state
+
+    def on_motion(self, op: Op, happening: Happening) -> None:
+        """Let something happen, once, in the middle of the next motion of that kind."""
+        self._accidents.append((op, happening))
+
+    def accidents_left(self) -> int:
+        """Return how many accidents did not happen yet (faults of the mechanism included)."""
+        return len(self._accidents) + len(self.rig.device.plant.trouble)
+
+    async def _turn(self) -> None:
+        """Let some time pass; accidents happen in it."""
+        for _ in range(10):
+            await asyncio.sleep(STEP)
+            moving = {m.op for m in self.rig.device.plant.motions.values() if m.share >= 0.3}
+            for accident in [a for a in self._accidents if a[0] in moving]:
+                self._accidents.remove(accident)
+                await accident[1]()
 
     async def _tap(self, state: dict[str, Any], choose: Callable[[list[str]], str]) -> None:
         match state["phase"]:
             case "start" | "ruled":
                 await self.post("start")
             case "dice":
-                if await self.post("dice") != "ok":
+                rolling = asyncio.create_task(self.post("dice"))
+                while not rolling.done():
+                    await self._turn()
+                if await rolling != "ok":
                     await self.post("dice", dice=[3, 4])
             case "indicator":
                 await self.post("indicator", tile="1p")
@@ -186,6 +221,3 @@ class Evening:
         state = self.state
         keep = ("phase", "hand_no", "machine", "recovery", "ruling_options")
         return f"{ {k: state[k] for k in keep} } {self.table.session.stage} cut={self.rig.view.cut}"
-
-
-Act = Callable[[Evening], Awaitable[None]]

@@ -19,6 +19,7 @@ from station.table.conductor import (
     ReadIndicator,
     Step,
     Wait,
+    choices,
     next_step,
 )
 
@@ -95,10 +96,9 @@ def test_nothing_moves_after_a_cut_before_a_person_chose() -> None:
     "change",
     [
         {"link": LinkState.DOWN},
-        {"estop": True},
         {"active": (ActiveOp(9, Op.ROLL_DICE),)},
     ],
-    ids=["link down", "emergency stop", "moving"],
+    ids=["link down", "moving"],
 )
 def test_a_machine_that_can_not_move_is_waited_for(change: dict[str, object]) -> None:
     for stage in (Stage.CYCLE, Stage.DICED, Stage.DEALT, Stage.RULED):
@@ -111,6 +111,8 @@ def test_a_held_machine_and_a_fault_are_put_before_a_person() -> None:
     assert next_step(_session(Stage.CYCLE), held, True) == NoteCut("RAISE_WALLS", "lease_expired")
     jam = replace(VIEW, faults=(FaultReport(Fault.JAM, 2),))
     assert next_step(_session(Stage.CYCLE), jam, True) == NoteCut("FAULT", "jam")
+    stopped = replace(VIEW, estop=True)
+    assert next_step(_session(Stage.CYCLE), stopped, True) == NoteCut("FAULT", "estop")
 
 
 def test_a_board_that_restarted_under_a_hand_is_put_before_a_person() -> None:
@@ -156,6 +158,36 @@ def test_a_board_that_restarted_under_a_hand_is_put_before_a_person() -> None:
 )
 def test_the_cycle_goes_step_by_step(stage: Stage, change: dict[str, object], step: Step) -> None:
     assert next_step(_session(stage), replace(VIEW, **change), True) == step  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("stage", "change", "offered"),
+    [
+        (Stage.CYCLE, {"hold": True, "cut": (Op.RAISE_WALLS,)}, ["finish", "lower", "leave"]),
+        (Stage.DICED, {"hold": True, "cut": (Op.DEAL,)}, ["finish", "leave"]),
+        (Stage.PLAY, {"hold": True, "cut": (Op.START_BUILD,)}, ["finish", "leave"]),
+        (Stage.CYCLE, {"faults": (FaultReport(Fault.JAM, 1),)}, ["clear"]),
+        (Stage.CYCLE, {"estop": True, "hold": True, "cut": (Op.RAISE_WALLS,)}, ["clear"]),
+        (Stage.CYCLE, {}, ["clear"]),
+        (Stage.PLAY, {"hand_no": None}, ["adopt"]),
+        (Stage.CYCLE, {"hand_no": None, "hold": True, "cut": (Op.RAISE_WALLS,)}, ["adopt"]),
+        (Stage.CYCLE, {"hand_no": None, "surface": Surface.WALLS_UP}, ["adopt"]),
+        (Stage.CYCLE, {"hand_no": None, "surface": Surface.CLEAR}, ["clear"]),
+    ],
+)
+def test_only_what_the_machine_would_do_is_offered(
+    stage: Stage, change: dict[str, object], offered: list[str]
+) -> None:
+    view = replace(VIEW, **change)  # type: ignore[arg-type]
+    assert choices(_session(stage), view) == offered
+
+
+def test_something_is_always_offered() -> None:
+    assert choices(_session(Stage.CYCLE), None) == ["clear"]
+    for stage in Stage:
+        for view in _views():
+            for cut in ((), (Op.RAISE_WALLS,), (Op.DEAL,), (Op.START_BUILD,), (Op.OPEN_LID,)):
+                assert choices(_session(stage), replace(view, hold=bool(cut), cut=cut))
 
 
 def test_after_a_restart_an_old_start_asks_for_a_new_tap() -> None:

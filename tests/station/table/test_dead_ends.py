@@ -1,0 +1,279 @@
+"""Whatever happens to the machine, a person who taps what the screen offers can always go on."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from firmware_bridge.interlock import Surface
+from firmware_bridge.ops import Op
+from firmware_bridge.sim.faults import parse_faults
+
+
+def _helper() -> Any:
+    """Load the helper that lies beside this file (tests are no package)."""
+    spec = importlib.util.spec_from_file_location("rigged", Path(__file__).with_name("rigged.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["rigged"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+rigged = _helper()
+MOTIONS = {
+    "open": Op.OPEN_LID,
+    "close": Op.CLOSE_LID,
+    "build": Op.START_BUILD,
+    "raise": Op.RAISE_WALLS,
+    "dice": Op.ROLL_DICE,
+    "deal": Op.DEAL,
+    "flip": Op.FLIP_INDICATOR,
+}
+CHOICES = ("finish", "lower", "leave")
+ACCIDENTS = ("jam", "stuck", "hold", "reboot", "cable", "estop", "long restart", "power cut")
+
+
+@pytest.fixture
+def evening(new_writer: Callable[[], Any], tmp_path: Path) -> Callable[..., Any]:
+    """Return a function that makes a table over a simulated machine."""
+    return lambda **rig: rigged.Evening(new_writer(), tmp_path, **{"seed": 1, "speed": 10.0, **rig})
+
+
+def _play(work: Callable[[Any], Any], evening: Any) -> None:
+    async def whole() -> None:
+        await evening.begin()
+        try:
+            await work(evening)
+        finally:
+            await evening.end()
+
+    rigged.run_virtually(whole())
+
+
+async def _happen(evening: Any, what: str) -> None:
+    """Let something go wrong in the middle of a motion."""
+    rig = evening.rig
+    match what:
+        case "hold":
+            rig.host.hold(rig.now)
+        case "reboot":
+            rig.reset_device()
+        case "estop":
+            rig.host.estop()
+        case "cable":
+            rig.unplug()
+            await asyncio.sleep(3)
+            rig.plug()
+        case "restart":
+            await evening.restart_table()
+        case "long restart":
+            await evening.restart_table(away_s=3)
+        case "power cut":
+            rig.reset_device()
+            await evening.restart_table(away_s=3)
+
+
+async def _two_hands(evening: Any, where: str, what: str, choice: str) -> None:
+    """Play two hands; the accident happens in the first motion of that kind."""
+    if what in ("jam", "stuck"):
+        evening.rig.device.plant.trouble += parse_faults(
+            f"{what}{'=2' if what == 'jam' else ''}@{where}"
+        ).trouble
+    else:
+        evening.on_motion(MOTIONS[where], lambda: _happen(evening, what))
+
+    def chosen(offered: list[str]) -> str:
+        return choice if choice in offered else offered[0]
+
+    state = await evening.play_on(lambda state: state["hand_count"] >= 2, chosen)
+    assert evening.accidents_left() == 0, "the accident never happened"
+    assert sum(p["chips"] for p in state["places"]) + state["bank"] == 200
+
+
+@pytest.mark.parametrize(
+    "what", ["jam", "stuck", "hold", "reboot", "cable", "estop", "long restart", "power cut"]
+)
+@pytest.mark.parametrize("where", list(MOTIONS))
+def test_an_accident_in_any_motion_leaves_a_way_on(
+    evening: Callable[..., Any], what: str, where: str
+) -> None:
+    for choice in CHOICES if what in ("jam", "hold") else CHOICES[:1]:
+        _play(lambda table, c=choice: _two_hands(table, where, what, c), evening())
+
+
+def test_who_lowers_the_walls_is_asked_before_they_rise_again(evening: Callable[..., Any]) -> None:
+    async def work(table: Any) -> None:
+        table.on_motion(Op.RAISE_WALLS, lambda: _happen(table, "hold"))
+        await table.play_on(lambda state: state["phase"] == "recovery")
+        assert await table.post("recovery", choice="lower") == "ok"
+        state = await table.wait_for_phase("start")
+        raised = table.machine.asked.count(Op.RAISE_WALLS)
+        await asyncio.sleep(60)
+        assert table.machine.asked.count(Op.RAISE_WALLS) == raised
+        assert state["machine"]["surface"] == "CLEAR"
+        assert await table.post("start") == "ok"
+        await table.wait_for_phase("dice")
+
+    _play(work, evening())
+
+
+@pytest.mark.parametrize("kind", ["redeal", "void"])
+def test_a_raise_left_to_hands_can_be_given_up_and_unlocks(evening: Callable[..., Any], kind: str) -> None:
+    async def work(table: Any) -> None:
+        table.on_motion(Op.RAISE_WALLS, lambda: _happen(table, "hold"))
+        await table.play_on(lambda state: state["phase"] == "recovery")
+        assert await table.post("recovery", choice="leave") == "ok"
+        state = await table.wait_for_phase("dice")
+        assert state["machine"]["locked"]
+        assert state["ruling_options"] == ["redeal", "void"]
+        assert await table.post("start") == "cycle_running"
+        assert await table.post("ruling", kind=kind, reason="walls fell") == "ok"
+        state = await table.until(lambda state: not state["machine"]["locked"])
+        assert table.writer.entries[-1].kind == "intake.released"
+        await table.play_on(lambda state: state["hand_count"] == 2)
+
+    _play(work, evening())
+
+
+def test_a_raise_left_to_hands_can_be_played(evening: Callable[..., Any]) -> None:
+    async def work(table: Any) -> None:
+        table.on_motion(Op.RAISE_WALLS, lambda: _happen(table, "hold"))
+        await table.play_on(lambda state: state["phase"] == "recovery")
+        assert await table.post("recovery", choice="leave") == "ok"
+        await table.wait_for_phase("dice")
+        assert await table.post("dice", dice=[3, 4]) == "ok"
+        await table.play_on(lambda state: state["phase"] == "play")
+        assert table.table.session.machine_hand == table.rig.view.hand_no
+        await table.play_on(lambda state: state["hand_count"] == 2)
+
+    _play(work, evening())
+
+
+def test_nothing_is_given_up_while_the_machine_moves(evening: Callable[..., Any]) -> None:
+    async def work(table: Any) -> None:
+        await table.play_on(lambda state: state["phase"] == "dice")
+        assert await table.post("dice", dice=[3, 4]) == "ok"
+        await table.until(lambda state: "DEAL" in state["machine"]["moving"])
+        assert await table.post("ruling", kind="void") == "machine.moving"
+        await table.play_on(lambda state: state["hand_count"] == 1)
+
+    _play(work, evening())
+
+
+def test_after_a_power_up_nothing_moves_before_somebody_looked(evening: Callable[..., Any]) -> None:
+    async def work(table: Any) -> None:
+        await table.play_on(lambda state: state["hand_count"] == 1)
+        await table.post("start")
+        table.on_motion(Op.OPEN_LID, lambda: _happen(table, "reboot"))
+        await table.until(lambda state: state["machine"]["hand_no"] is None)
+        state = await table.wait_for_phase("recovery")
+        assert state["recovery"]["choices"] == ["clear"]
+        asked = len(table.machine.asked)
+        await asyncio.sleep(60)
+        assert len(table.machine.asked) == asked
+        await table.play_on(lambda state: state["hand_count"] == 2)
+
+    _play(work, evening())
+
+
+def test_a_machine_switched_on_again_between_two_motions_waits_for_a_tap(
+    evening: Callable[..., Any],
+) -> None:
+    async def work(table: Any) -> None:
+        await table.play_on(lambda state: state["phase"] == "play")
+        await table.post("ruling", kind="draw", reason="wall_exhausted")
+        await table.until(lambda s: not s["machine"]["locked"] and s["machine"]["magazine"] == "READY")
+        table.rig.unplug()
+        table.rig.reset_device()
+        table.rig.plug()
+        await table.until(lambda state: state["machine"]["link"] == "recover")
+        assert await table.post("start") == "ok"
+        await table.until(lambda state: state["machine"]["hand_no"] == 0)
+        table.rig.reset_device()
+        await table.wait_for_phase("start", "recovery")
+        asked = len(table.machine.asked)
+        await asyncio.sleep(60)
+        assert len(table.machine.asked) == asked
+        await table.play_on(lambda state: state["hand_count"] == 2)
+
+    _play(work, evening())
+
+
+def test_walls_that_stood_when_the_board_restarted_belong_to_the_hand(evening: Callable[..., Any]) -> None:
+    async def work(table: Any) -> None:
+        await table.play_on(lambda state: state["phase"] == "dice")
+        table.rig.reset_device()
+        state = await table.wait_for_phase("recovery")
+        assert state["recovery"]["choices"] == ["adopt"]
+        assert await table.post("recovery", choice="adopt") == "ok"
+        state = await table.wait_for_phase("dice")
+        assert state["machine"]["locked"]
+        await table.play_on(lambda state: state["hand_count"] == 1)
+
+    _play(work, evening())
+
+
+def test_a_session_closed_early_still_unlocks_its_last_hand(evening: Callable[..., Any]) -> None:
+    async def work(table: Any) -> None:
+        await table.play_on(lambda state: state["phase"] == "play")
+        table.rig.unplug()
+        await table.until(lambda state: state["machine"]["link"] != "up")
+        assert await table.post("ruling", kind="draw", reason="wall_exhausted") == "ok"
+        assert await table.post("start") != "ok"
+        assert await table.post("close") == "ok"
+        table.rig.plug()
+        await table.until(lambda state: state["machine"]["link"] == "up" and not state["machine"]["locked"])
+        assert table.state["phase"] == "closed"
+
+    _play(work, evening())
+
+
+def test_a_new_session_can_unlock_a_hand_of_an_old_one_with_a_reason(evening: Callable[..., Any]) -> None:
+    async def work(table: Any) -> None:
+        await table.play_on(lambda state: state["phase"] == "play")
+        await table.restart_table(forget=True)
+        state = await table.until(lambda state: state["machine"]["link"] == "up")
+        assert state["machine"]["locked"]
+        assert await table.post("start") == "locked"
+        assert await table.post("override") == "reason_needed"
+        assert await table.post("override", reason="another session's hand") == "ok"
+        await table.until(lambda state: not state["machine"]["locked"])
+        assert table.rig.view.surface is Surface.DEALT
+        await table.play_on(lambda state: state["hand_count"] == 1)
+
+    _play(work, evening())
+
+
+def test_the_intake_never_opens_before_a_ruling_whatever_happens(evening: Callable[..., Any]) -> None:
+    async def work(table: Any) -> None:
+        await table.play_on(lambda state: state["phase"] == "play")
+        for what in ("restart", "reboot", "power cut", "cable"):
+            await _happen(table, what)
+            await table.play_on(
+                lambda state: state["phase"] == "play" and state["machine"]["hand_no"] is not None
+            )
+            await asyncio.sleep(30)
+            assert table.state["machine"]["locked"]
+            assert table.rig.view.surface is Surface.DEALT
+
+    _play(work, evening())
+
+
+def test_a_recovery_tapped_twice_is_carried_out_once(evening: Callable[..., Any]) -> None:
+    async def work(table: Any) -> None:
+        table.on_motion(Op.RAISE_WALLS, lambda: _happen(table, "hold"))
+        await table.play_on(lambda state: state["phase"] == "recovery")
+        taps = [table.table.act("recovery", {"choice": "finish"}, "k", None) for _ in range(5)]
+        assert len(set(await asyncio.gather(*taps))) == 1
+        assert table.machine.asked.count(Op.RESUME) == 1
+        assert [e.kind for e in table.writer.entries].count("motion.recovered") == 1
+
+    _play(work, evening())
