@@ -19,7 +19,7 @@ link = "tcp://0.0.0.0:7700"           # where the tables connect; port 0 takes a
 event = "Spring cup"                  # shown on the wall
 format = "casual"
 # duration_s = 3600                   # shown as time left, from the first opened session on
-secret_key = "keys/central.key"       # quezhuo keygen central
+secret_key = "keys/central.key"       # quezhuo keygen central --out keys
 allow_list = "tables.toml"            # [tables] T1 = "public key of T1"
 """
 """A commented example, printed by ``quezhuo config central``."""

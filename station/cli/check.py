@@ -15,6 +15,7 @@ from engine.vectors import check_line, check_vector
 from station.cli.failures import plain_failures
 from station.cli.output import NO, OK, emit, say
 from station.errors import ConfigError
+from station.web.sentences import REASONS
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -86,5 +87,7 @@ def _load(name: str) -> list[Any]:
 def _sentence(result: dict[str, Any]) -> str:
     if result["outcome"] == "win":
         return f"win, {result['cls']}, pay {result['pay']}"
-    reason = f": {result['reason']}" if result.get("reason") else ""
-    return f"{result['outcome']}{reason}"
+    reason = result.get("reason")
+    if not reason:
+        return str(result["outcome"])
+    return f"{result['outcome']}: {reason} ({REASONS.get(reason, 'see docs/notation.md')})"

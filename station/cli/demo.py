@@ -100,7 +100,7 @@ SUMMARY = (
     "tiles read: {tiles_read} (mended {tiles_mended}, doubted {tiles_doubted})",
     "indicators read: {indicators_read} (mended {indicators_mended})",
 )
-TABLE = "{id}: chips {chips}; bank {bank}; events {events} (at the central station {central_events}), chain {chain}"
+TABLE = "{id}: chips {chips}; bank {bank}; events {events} (arrived {central_events}), chain {chain}"
 
 
 def _print(result: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ class Failure(StationError):
     """An error of another room, as the command line reports it."""
 
     def __init__(self, message: str, code: str, exit_status: int) -> None:
-        super().__init__(message, code=code)
+        super().__init__(message[:1].upper() + message[1:], code=code)
         self.exit_status = exit_status
 
 

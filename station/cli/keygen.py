@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 from station.cli.home import home_of
 from station.cli.output import OK, emit, say
+from station.errors import ConfigError
 from station.link.keys import generate
+
+CENTRAL = "central"
+"""The name by which the keys of the central station go."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -18,13 +23,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Make the two files and say what goes where."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}", arguments.name):
+        raise ConfigError(
+            f"{arguments.name!r} can't name keys.",
+            fix="Use letters, digits, - and _, as in the `table` key of the configuration: T1.",
+        )
     folder = Path(arguments.out) if arguments.out else home_of(arguments.home) / "keys"
     pair = generate(folder, arguments.name)
     secret, public = folder / f"{arguments.name}.key", folder / f"{arguments.name}.pub"
     if arguments.json:
         emit({"name": arguments.name, "public": pair.public, "key": str(secret), "pub": str(public)})
     else:
-        say(f"{secret}: keep it on this machine")
-        say(f"{public}: give it to the other side")
-        say(f'for the allow-list of the central station: {arguments.name} = "{pair.public}"')
+        say(f"{secret}: the secret, for this machine alone (secret_key)")
+        if arguments.name == CENTRAL:
+            say(f"{public}: copy it to every table computer (public_key below [central])")
+        else:
+            say(f"{public}: the public key; the central station's allow_list file needs these lines:")
+            say("[tables]")
+            say(f'{arguments.name} = "{pair.public}"')
     return OK

@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from firmware_bridge.sim import faults
 from firmware_bridge.sim.cli import add_arguments, options_of
 from firmware_bridge.sim.process import run as run_machine
 from station.cli.failures import plain_failures
@@ -20,6 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("--config", metavar="FILE", help="TOML file; `quezhuo config machine-sim` prints one")
     add_arguments(parser)
+    parser.epilog = f"{parser.epilog}\n\n{faults.__doc__}"
 
 
 def run(arguments: argparse.Namespace) -> int:

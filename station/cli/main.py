@@ -39,10 +39,16 @@ COMMANDS: dict[str, Command] = {
     "rules": Command("rules", "rule sets with every option", "quezhuo rules zhenjiang"),
     "table": Command("processes", "run a table process", "quezhuo table --config table.toml"),
     "central": Command("processes", "run the central station", "quezhuo central --config central.toml"),
-    "machine-sim": Command("machine_sim", "run a simulated machine", "quezhuo machine-sim --speed 20"),
+    "machine-sim": Command(
+        "machine_sim",
+        "run a simulated machine",
+        "quezhuo machine-sim --speed 20 --pty-link /tmp/machine --faults jam=2@build",
+    ),
     "config": Command("config", "print a commented configuration", "quezhuo config table > table.toml"),
-    "keygen": Command("keygen", "make the keys of a table or of the central station", "quezhuo keygen T1"),
-    "verify": Command("verify", "walk a log's hash chain", "quezhuo verify table.db"),
+    "keygen": Command(
+        "keygen", "make keys of a table or of the central station", "quezhuo keygen T1 --out keys"
+    ),
+    "verify": Command("verify", "walk a log's hash chain", "quezhuo verify T1/table.db"),
 }
 
 
@@ -94,6 +100,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
             help=command.summary,
             description=f"{command.summary[:1].upper()}{command.summary[1:]}.",
             epilog=f"example: {command.example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         common(sub)
         if name == wanted:

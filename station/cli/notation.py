@@ -7,7 +7,7 @@ import sys
 
 import msgspec
 
-from engine.notation import claim_from_object, claim_to_object, format_claim, parse_claim
+from engine.notation import NotationError, claim_from_object, claim_to_object, format_claim, parse_claim
 from station.cli.failures import plain_failures
 from station.cli.output import OK, emit, say
 from station.errors import ConfigError
@@ -23,15 +23,23 @@ def run(arguments: argparse.Namespace) -> int:
     """Convert and print the other form."""
     text = sys.stdin.read() if arguments.text == "-" else arguments.text
     with plain_failures():
-        if text.lstrip().startswith("{"):
-            line = format_claim(claim_from_object(_object(text)))
-            if arguments.json:
-                emit({"line": line})
-            else:
-                say(line)
-        else:
-            emit(claim_to_object(parse_claim(text.strip(), arguments.ruleset)))
+        try:
+            _convert(text, arguments)
+        except NotationError as error:
+            message = f"{text.strip()!r}: {error}."
+            raise ConfigError(message, fix="See docs/notation.md.", code="notation") from None
     return OK
+
+
+def _convert(text: str, arguments: argparse.Namespace) -> None:
+    if not text.lstrip().startswith("{"):
+        emit(claim_to_object(parse_claim(text.strip(), arguments.ruleset)))
+        return
+    line = format_claim(claim_from_object(_object(text)))
+    if arguments.json:
+        emit({"line": line})
+    else:
+        say(line)
 
 
 def _object(text: str) -> dict[str, object]:

@@ -18,13 +18,13 @@ from vision.recognizer import Recognizer
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument("photos", nargs="+", metavar="PHOTO")
+    parser.add_argument("photos", nargs="+", metavar="PHOTO", help="a JPEG or PNG file")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--region", metavar="X0,Y0,X1,Y1", help="pixels of the upright picture")
     where.add_argument("--calibration", metavar="FILE", help="calibration file of a table")
     where.add_argument("--regions", metavar="FILE", help="JSON: file name -> region, expected number or null")
     parser.add_argument(
-        "--zone", default="0", metavar="ZONE", help="with --calibration: 0 to 3, or indicator"
+        "--zone", metavar="ZONE", help="with --calibration: 0 to 3, or indicator (default: 0)"
     )
     parser.add_argument("--expect", type=int, metavar="N", help="how many tiles there are")
     parser.add_argument("--ruleset", metavar="ID", help="only tiles of this rule set's tile set")
@@ -35,6 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Read and print; a bad file is reported and the others go on (status 2)."""
     if arguments.expect is not None and not 1 <= arguments.expect <= 200:
         raise ConfigError("--expect must be from 1 to 200.", fix="Give the number of tiles in the picture.")
+    if arguments.zone is not None and not arguments.calibration:
+        raise ConfigError("--zone needs --calibration FILE.", fix="Use --region for a rectangle of pixels.")
     with plain_failures():
         kinds = _kinds(arguments.ruleset)
         calibration = Calibration.load(Path(arguments.calibration)) if arguments.calibration else None
@@ -46,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         if len(arguments.photos) > 1:
             note(f"{number}/{len(arguments.photos)} {name}")
         hint = hints.get(Path(name).name) or hints.get(name) or PhotoHint(region, arguments.expect)
-        result = read_photo(Path(name), reader, hint, kinds, calibration, arguments.zone)
+        result = read_photo(Path(name), reader, hint, kinds, calibration, arguments.zone or "0")
         bad = bad or "error" in result
         _print(result, as_json=arguments.json)
     return BAD_INPUT if bad else OK
@@ -62,7 +64,8 @@ def _print(result: Mapping[str, Any], *, as_json: bool) -> None:
     if as_json:
         emit(result)
     elif "error" in result:
-        note(f"quezhuo: {result['file']}: {result['error']}")
+        where = "" if result["file"] in result["error"] else f"{result['file']}: "
+        note(f"quezhuo: {where}{result['error']}")
     else:
         kinds = " ".join(tile["kind"] for tile in result["tiles"])
         doubt = "" if result["accept"] else f"  (look again: {', '.join(result['why'])})"

@@ -57,4 +57,6 @@ def _one(name: str, *, as_json: bool) -> int:
         say(f"  {row['name']} = {row['default']} ({row['type']}{allowed}; {row['source']} {row['section']})")
         if row["text"]:
             say(f"      {row['text']}")
+    say("source: SEED = the rules as they were given; PUBLIC = published by others (P1, P2, P3);")
+    say("        CHOICE = decided here, because the rules leave it open; § = section of the rules")
     return OK

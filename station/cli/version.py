@@ -13,14 +13,14 @@ from vision.model_card import ModelCard
 
 def show(*, as_json: bool) -> int:
     """Print it."""
-    facts = {
-        "version": version("quezhuo"),
-        "model": dict(ModelCard.load().sha256),
-        "rulesets": {name: rulesets.load(name).hash for name in rulesets.ids()},
-        "protocols": {"machine": BRIDGE_PROTOCOL, "link": LINK_PROTOCOL},
-    }
+    model = dict(ModelCard.load().sha256)
+    hashes = {name: rulesets.load(name).hash for name in rulesets.ids()}
+    protocols = {"machine": BRIDGE_PROTOCOL, "link": LINK_PROTOCOL}
+    facts = {"version": version("quezhuo"), "model": model, "rulesets": hashes, "protocols": protocols}
     if as_json:
         emit(facts)
     else:
         say(f"quezhuo {facts['version']}")
+        for title, parts in (("recognizer", model), ("rule sets", hashes), ("protocols", protocols)):
+            say(f"{title}: " + ", ".join(f"{name} {str(value)[:12]}" for name, value in parts.items()))
     return OK

@@ -90,6 +90,11 @@ class Demo:
         )
 
     @property
+    def scripts(self) -> tuple[Script, ...]:
+        """The players of each table, in the order of the tables."""
+        return tuple(self._scripts)
+
+    @property
     def children(self) -> dict[str, Child]:
         """All processes by name."""
         return {child.name: child for child in (self._central, *self._machines, *self._tables)}

@@ -80,6 +80,11 @@ class Script:
         self.disagreements: list[str] = []
         """What was booked otherwise than it truly was; empty when all is right."""
 
+    @property
+    def laid_open(self) -> LaidOpen | None:
+        """What truly lies open on the table for the present claim; None when nothing was claimed."""
+        return self._pending.laid if self._pending is not None else None
+
     def lay_out(self) -> None:
         """Put an empty table in front of the camera."""
         self._show(None, None)

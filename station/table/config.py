@@ -16,7 +16,7 @@ home = "T1"                           # log, photographs and command ledger lie 
 http_host = "127.0.0.1"               # address of the touchscreen's pages
 http_port = 8081                      # 0 takes a free one
 ruleset = "zhenjiang"                 # `quezhuo rules zhenjiang` lists the options
-players = ["东", "南", "西", "北"]     # counter-clockwise from the touchscreen's side
+players = ["甲", "乙", "丙", "丁"]     # counter-clockwise from the touchscreen's side
 chips = 50
 duration_s = 3600
 driver = "native"                     # "none": a table without a machine
@@ -25,14 +25,14 @@ camera = 0                            # "folder:DIR", "render", or "none": hands
 # calibration = "calibration.json"    # the taught zones
 # model = "recognizer.json"           # another recognizer
 threads = 2                           # of the recognizer
-secret_key = "keys/T1.key"            # quezhuo keygen T1
+# secret_key = "keys/T1.key"          # with a central station: quezhuo keygen T1 --out keys
 
 [options]                             # of the rule set
 payment = "pei"
 
-[central]
-endpoint = "tcp://192.168.1.2:7700"
-public_key = "keys/central.pub"
+# [central]                           # without it the table plays alone
+# endpoint = "tcp://192.168.1.2:7700"
+# public_key = "keys/central.pub"     # made there by: quezhuo keygen central --out keys
 """
 """A commented example, printed by ``quezhuo config table``."""
 

@@ -44,8 +44,8 @@ _PENALTY_AMOUNTS: Final = (1, 2, 4, 6, 10)
 _WIN_UNITS: Final = (2, 3, 5, 6, 8, 9, 10, 12)
 _WHOLE_PRICES: Final = frozenset({"discard_discarder"})
 """Lines of the price list that say what somebody pays in all, not what comes on top."""
-_OVERRIDE_PHASES: Final = frozenset({"indicator", "play", "offline", "claim", "verdict"})
-"""Phases with a dealt hand on the table, whose intake a referee may unlock before the ruling."""
+_OVERRIDE_PHASES: Final = frozenset({"start", "indicator", "play", "offline", "claim", "verdict", "ruled"})
+"""Phases in which a machine may hold a hand: one before its ruling, or one of another session."""
 _CLAIM_HOWS: Final = ("self", "kong_ming", "kong_an", "heaven")
 
 

@@ -29,17 +29,23 @@ ARGS = [
 SAMPLES = Path(__file__).parents[1] / "station" / "web" / "samples"
 
 
-@pytest.fixture(scope="module")
-def browser():
+@pytest.fixture(scope="session")
+def launch():
+    """Options of Playwright's ``launch`` for the browser of the system."""
     if not Path(CHROMIUM).exists():
         reason = f"{CHROMIUM} is missing: apt-get install chromium"
         if "chromium" in os.environ.get("QUEZHUO_REQUIRE", "").split(","):
             pytest.fail(reason)
         pytest.skip(reason)
+    return {"executable_path": CHROMIUM, "args": ARGS}
+
+
+@pytest.fixture(scope="module")
+def browser(launch):
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
+        chromium = playwright.chromium.launch(**launch)
         yield chromium
         chromium.close()
 

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser.fit import CUT, OUTSIDE, SCROLLS, SMALL
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SAMPLES = Path(__file__).parents[1] / "station" / "web" / "samples"
@@ -11,23 +13,6 @@ TABLE_STATES = sorted(p.stem for p in SAMPLES.glob("*.json") if not p.stem.start
 HALL_STATES = sorted(p.stem for p in SAMPLES.glob("wall*.json"))
 SIZES = [(1024, 600), (800, 480), (1920, 1080)]
 LANGS = ["zh-Hans", "en"]
-
-SMALL = """min => [...document.querySelectorAll('button, a, label')]
-  .filter(node => node.offsetParent && !node.classList.contains('scrim'))
-  .map(node => [node, node.getBoundingClientRect()])
-  .filter(([, box]) => Math.round(box.width) < min || Math.round(box.height) < min)
-  .map(([node, box]) => `${node.className || node.textContent.trim()} ${box.width}x${box.height}`)"""
-OUTSIDE = """() => [...document.querySelectorAll('button, a, label')]
-  .filter(node => node.offsetParent && !node.classList.contains('scrim'))
-  .map(node => [node, node.getBoundingClientRect()])
-  .filter(([, b]) => b.left < -1 || b.top < -1 || b.right > innerWidth + 1 || b.bottom > innerHeight + 1)
-  .map(([node]) => node.className || node.textContent.trim())"""
-CUT = """() => [...document.querySelectorAll('.panel, .sheet, .act, .top, .strip header, .table, .box')]
-  .filter(node => node.getClientRects().length)
-  .filter(node => node.scrollHeight > node.clientHeight + 2 || node.scrollWidth > node.clientWidth + 2)
-  .map(node => node.className || node.tagName)"""
-SCROLLS = """() => document.documentElement.scrollHeight > innerHeight
-  || document.documentElement.scrollWidth > innerWidth"""
 
 
 def check(page, least=44):

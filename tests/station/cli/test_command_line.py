@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from station.cli.main import COMMANDS, main
+from station.table.config import EXAMPLE, load_config
 
 VECTORS = Path(__file__).parents[2] / "golden" / "zhenjiang.json"
 WIN = "123m456m789m11z34s +5s flip=1p how=self seat=1"
@@ -127,3 +130,71 @@ def test_version_names_model_rule_sets_and_protocols(capsys: pytest.CaptureFixtu
     facts = json.loads(capsys.readouterr().out)
     assert set(facts) == {"version", "model", "rulesets", "protocols"}
     assert "zhenjiang" in facts["rulesets"]
+
+
+def test_version_in_words_names_them_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    told = capsys.readouterr().out
+    assert all(word in told for word in ("recognizer", "zhenjiang", "protocols"))
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "", ".hidden", 'T1"', "桌"])
+def test_keys_get_no_name_that_is_a_path_or_breaks_the_list(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["keygen", name, "--out", str(tmp_path / "keys")]) == 2
+    assert not (tmp_path / "keys").exists()
+    assert "can't name keys" in capsys.readouterr().err
+
+
+def test_what_keygen_prints_is_the_allow_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keygen", "T1", "--out", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    listed = tomllib.loads("\n".join(lines[lines.index("[tables]") :]))
+    assert listed["tables"]["T1"] in (tmp_path / "T1.pub").read_text()
+    assert main(["keygen", "central", "--out", str(tmp_path)]) == 0
+    assert "[tables]" not in capsys.readouterr().out
+
+
+def test_the_printed_table_configuration_needs_two_changes_to_play_alone(tmp_path: Path) -> None:
+    text = EXAMPLE.replace('driver = "native"', 'driver = "none"')
+    text = text.replace("camera = 0 ", 'camera = "folder:photos" ')
+    (tmp_path / "table.toml").write_text(text)
+    config = load_config(tmp_path / "table.toml")
+    assert config.driver == "none"
+    assert config.camera == f"folder:{tmp_path / 'photos'}"
+    assert config.central is None
+    assert config.secret_key is None
+
+
+def test_the_printed_table_configuration_holds_the_central_station_in_comments(tmp_path: Path) -> None:
+    lines = [
+        re.sub(r"^# (secret_key|\[central\]|endpoint|public_key)", r"\1", line)
+        for line in EXAMPLE.split("\n")
+    ]
+    (tmp_path / "table.toml").write_text("\n".join(lines))
+    config = load_config(tmp_path / "table.toml")
+    assert config.central is not None
+    assert config.central.public_key == str(tmp_path / "keys/central.pub")
+    assert config.secret_key == str(tmp_path / "keys/T1.key")
+
+
+def test_the_help_of_the_simulated_machine_lists_its_faults(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["machine-sim", "--help"])
+    assert "jam=2@build   " in capsys.readouterr().out
+
+
+def test_a_reason_is_said_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["check", "--ruleset", "zhenjiang", NO_WIN])
+    assert "no_decomposition (The tiles do not make four sets and a pair)" in capsys.readouterr().out
+
+
+def test_a_zone_without_a_calibration_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["read", "/nowhere.jpg", "--zone", "2"]) == 2
+    assert "--calibration" in capsys.readouterr().err
+
+
+def test_a_missing_photo_is_named_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["read", "/nowhere.jpg"]) == 2
+    assert capsys.readouterr().err.count("/nowhere.jpg") == 1

@@ -120,6 +120,30 @@ def test_a_machine_that_is_still_locked_starts_no_hand_and_says_so():
     assert "unlocking its intake" in text_of(html)
 
 
+def test_a_hand_of_an_earlier_session_is_unlocked_before_the_start():
+    state = sample("start")
+    state["machine"].update(locked=True, hand_no=8)
+    state["ruling_options"] = []
+    html = render_fragment("referee", state, "en")
+    assert 'data-post="start"' not in html
+    assert "Unlock the intake under “Ruling…”" in text_of(html)
+    assert re.search(r'data-sheet="ruling" >', html)
+
+
+def test_what_cannot_be_done_is_not_offered():
+    state = sample("closed")
+    state["ruling_options"] = []
+    html = render_fragment("referee", state, "en")
+    assert re.search(r'data-sheet="ruling" disabled', html)
+    assert re.search(r'data-sheet="penalty" disabled', html)
+
+
+def test_a_tile_that_no_camera_sees_is_entered_with_the_big_button():
+    html = render_fragment("referee", sample("indicator_wait"), "en")
+    assert re.search(r'<button class="btn go" data-sheet="indicator">.*Enter the flipped tile', html)
+    assert 'data-post="retake"' not in html
+
+
 def test_a_hand_that_goes_on_after_a_restart_is_not_called_a_new_one():
     state = sample("start")
     state["hand_no"] = state["hand_count"] + 1
@@ -143,7 +167,10 @@ def test_a_session_is_ended_only_between_hands_and_by_the_referee(name):
         ("indicator_wait", {}, True),
         ("play", {"locked": False}, False),
         ("play", {"hand_no": None}, False),
-        ("ruled", {"locked": True}, False),
+        ("ruled", {"locked": True}, True),
+        ("ruled", {}, False),
+        ("start", {"locked": True, "hand_no": 8}, True),
+        ("start", {}, False),
         ("recovery", {"locked": True}, False),
     ],
 )
