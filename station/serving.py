@@ -10,7 +10,9 @@ from typing import Self
 import uvicorn
 from starlette.types import ASGIApp
 
-from station.errors import StationError
+from station.errors import ConfigError, StationError
+
+MAX_PORT = 65535
 
 
 class PortBusy(StationError):
@@ -48,8 +50,12 @@ class HttpServer:
         """Bind to an address; port 0 takes a free one.
 
         Raises:
-            PortBusy: the port is taken or not allowed.
+            ConfigError: that is no address or port. PortBusy: the port is taken or not allowed.
         """
+        if not host:  # the socket layer would take it for "every address of this computer"
+            raise ConfigError("http_host is empty.", fix='Use "127.0.0.1", or "0.0.0.0" for every address.')
+        if not 0 <= port <= MAX_PORT:
+            raise ConfigError(f"There is no port {port}.", fix=f"Set http_port from 0 to {MAX_PORT}.")
         listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -18,13 +18,14 @@ from firmware_bridge.abstract import Machine
 from firmware_bridge.ops import Op
 from station import messages as m
 from station.clock import Clock
-from station.errors import StationError
+from station.errors import NotALog, StationError
 from station.log.chain import MAX_BODY, Entry
 from station.session import Event, Session, Stage, apply, replay
 from station.table import decide
 from station.table.conductor import choices
 from station.table.config import TableConfig
 from station.table.machine import device_of, machine_object, recover
+from station.table.opening import check_unchanged, opened_by
 from station.table.photos import PhotoStore
 from station.table.ports import EventWriter, Eyesight
 from station.table.proposal import propose
@@ -36,6 +37,8 @@ log = structlog.get_logger()
 ACTIONS = frozenset({"start", "recovery", *decide.DECISIONS})
 """Names of the POST routes below ``/api/``."""
 
+
+BACKUP = "Restore it from a backup, or name another home."
 
 LETS_MOVE = frozenset({"start", "dice", "recovery"})
 """Requests that say "the machine may move". A call does not."""
@@ -86,23 +89,24 @@ class Table(Broadcast):
     # ---- state ----------------------------------------------------------------------------------
 
     async def load(self) -> None:
-        """Replay the log; open the session when the log is empty."""
-        self._events = [_decoded(e) for e in self._writer.stored()]
+        """Replay the log; open the session when the log is empty.
+
+        Raises:
+            ConfigError: the log's session was opened with other rules, players or chips.
+            NotALog: the log does not begin with an opening, or holds an event that can't be decoded.
+        """
+        try:
+            self._events = [_decoded(e) for e in self._writer.stored()]
+        except msgspec.DecodeError as error:
+            raise NotALog(f"An event of the log can't be read ({error}).", fix=BACKUP) from None
+        if not self._events:
+            await self.book(opened_by(self.config, self.rules))
+            return
+        opened = self._events[0].body
+        if not isinstance(opened, m.SessionOpened):
+            raise NotALog("The log does not begin with the opening of a session.", fix=BACKUP)
+        check_unchanged(opened, self.config, self.rules)
         self.session = replay(self._events)
-        if not self.session.table:
-            config = self.config
-            await self.book(
-                m.SessionOpened(
-                    table=config.table,
-                    ruleset=self.rules.id,
-                    ruleset_hash=self.rules.hash,
-                    options=dict(config.options),
-                    players=list(config.players),
-                    chips=[config.chips] * len(config.players),
-                    format=config.format,
-                    duration_s=config.duration_s,
-                )
-            )
 
     def state(self) -> dict[str, Any]:
         """Return the state for screens."""
