@@ -34,6 +34,22 @@ def test_referee_fits_in_every_state(open_page, site, shot, size, lang):
 
 
 @pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("size", SIZES[:2], ids=lambda s: f"{s[0]}x{s[1]}")
+def test_a_start_that_has_to_wait_or_goes_on_fits(open_page, site, shot, size, lang):
+    page = open_page("referee", "start", size=size, lang=lang)
+    for rev, (name, hand, machine) in enumerate(
+        [("start", 4, {"locked": True, "hand_no": 8}), ("start", 5, {}), ("ruled", 4, {"locked": True})],
+        start=1000,
+    ):
+        state = site.sample(name, rev=rev, hand_no=hand)
+        state["machine"].update(machine)
+        site.publish(state)
+        page.wait_for_selector(f'#view[data-rev="{rev}"]')
+        check(page)
+        shot(page, f"waiting-{rev}-{lang}-{size[0]}")
+
+
+@pytest.mark.parametrize("lang", LANGS)
 @pytest.mark.parametrize("size", SIZES, ids=lambda s: f"{s[0]}x{s[1]}")
 def test_actions_are_large(open_page, size, lang):
     page = open_page("referee", "verdict_win", size=size, lang=lang)
