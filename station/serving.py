@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import logging
 import socket
 from collections.abc import Iterator
 from typing import Self
@@ -19,6 +21,18 @@ class PortBusy(StationError):
     """The HTTP port can't be bound."""
 
     code = "http.port_busy"
+
+
+class _Quiet(logging.Filter):
+    """Drops the reports of requests that were cut because the server stops: nothing went wrong."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Say whether the record is kept."""
+        error = record.exc_info[1] if record.exc_info else None
+        return not isinstance(error, asyncio.CancelledError) and "graceful" not in record.getMessage()
+
+
+_QUIET = _Quiet()
 
 
 class _Uvicorn(uvicorn.Server):
@@ -40,8 +54,10 @@ class HttpServer:
             lifespan="off",
             log_config=None,
             access_log=False,
+            ws="none",
             timeout_graceful_shutdown=1,
         )
+        logging.getLogger("uvicorn.error").addFilter(_QUIET)
         self._server = _Uvicorn(config)
         self._listener = listener
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator
 from contextlib import contextmanager
 
 
@@ -34,6 +34,8 @@ class Broadcast:
     def __init__(self) -> None:
         self.stopping = False
         self._watches: set[Watch] = set()
+        self._changes = 0
+        self._made: dict[Hashable, tuple[int, float, bytes]] = {}
 
     @contextmanager
     def watch(self) -> Iterator[Watch]:
@@ -47,6 +49,7 @@ class Broadcast:
 
     def changed(self) -> None:
         """Tell all listeners."""
+        self._changes += 1
         for watch in self._watches:
             watch.poke()
 
@@ -56,18 +59,27 @@ class Broadcast:
         self.changed()
 
     async def stream(
-        self, message: Callable[[], bytes], beat: bytes, *, beat_s: float, pause_s: float
+        self, message: Callable[[], bytes], beat: bytes, *, key: Hashable, beat_s: float, pause_s: float
     ) -> AsyncIterator[bytes]:
         """Yield a message now and after each change, and a beat when nothing changes.
 
         Args:
             message: makes the whole message; it is not asked more than once in ``pause_s`` seconds.
+            key: listeners with the same key get the same message, made once for all of them.
             beat: sent after ``beat_s`` seconds without a change, so that silence means a lost connection.
         """
         with self.watch() as changes:
             while not self.stopping:
-                yield message()
+                yield self._shared(key, message, pause_s)
                 while not await changes.changed(beat_s):
                     yield beat
                 if not self.stopping:
                     await asyncio.sleep(pause_s)
+
+    def _shared(self, key: Hashable, message: Callable[[], bytes], fresh_s: float) -> bytes:
+        """Return the message that another listener just got, or make it: a hall full of pages costs one."""
+        now = asyncio.get_running_loop().time()
+        made = self._made.get(key)
+        if made is None or made[0] != self._changes or now - made[1] > fresh_s:
+            made = self._made[key] = (self._changes, now, message())
+        return made[2]

@@ -74,7 +74,7 @@ class _Surface:
     def stream(self, view: pages.View | None, lang: str) -> AsyncIterator[bytes]:
         """Yield the state, or a page's changing part, now and after every change."""
         return self._feed.stream(
-            lambda: self._message(view, lang), pages.BEAT, beat_s=_BEAT_S, pause_s=_PAUSE_S
+            lambda: self._message(view, lang), pages.BEAT, key=(view, lang), beat_s=_BEAT_S, pause_s=_PAUSE_S
         )
 
     def _message(self, view: pages.View | None, lang: str) -> bytes:

@@ -13,6 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
+from firmware_bridge.errors import BridgeError
 from station.errors import LogError, StationError
 from station.table.decide import Refused
 from station.table.photos import PhotoStoreError
@@ -88,6 +89,8 @@ class _Surface:
             return _error(409, "stale_revision", "The table has moved on.", "Look again.", rev=stale.current)
         except Refused as refused:
             return _error(422, refused.code, refused.message, refused.fix)
+        except BridgeError as error:
+            return _error(503, "machine.not_asked", str(error))
         except (LogError, PhotoStoreError) as error:
             return _error(503, error.code, error.message, error.fix)
         except StationError as error:
@@ -106,7 +109,7 @@ class _Surface:
     def stream(self, view: pages.View | None, lang: str) -> AsyncIterator[bytes]:
         """Yield the state, or a page's changing part, now and after every change."""
         return self._table.stream(
-            lambda: self._message(view, lang), pages.BEAT, beat_s=BEAT_S, pause_s=PAUSE_S
+            lambda: self._message(view, lang), pages.BEAT, key=(view, lang), beat_s=BEAT_S, pause_s=PAUSE_S
         )
 
     def _message(self, view: pages.View | None, lang: str) -> bytes:
