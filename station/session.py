@@ -154,6 +154,8 @@ class Session:
     last: Result | None = None
     undoable: tuple[int, ...] = ()
     keys: tuple[tuple[str, int], ...] = ()
+    called: tuple[Place, ...] = ()
+    """Places that called the referee and nobody has decided anything since."""
 
     def known(self, key: str) -> bool:
         """Whether a request with this idempotency key was booked already."""
@@ -195,7 +197,20 @@ def _counted(state: Session, event: Event) -> Session:
     keys = state.keys
     if event.body is not None and event.body.key:
         keys = (*keys, (event.body.key, event.seq))[-REMEMBERED_KEYS:]
-    return replace(state, seq=event.seq, rev=event.seq if decisive else state.rev, keys=keys)
+    called = () if isinstance(event.body, _ANSWERS_A_CALL) else state.called
+    return replace(state, seq=event.seq, rev=event.seq if decisive else state.rev, keys=keys, called=called)
+
+
+_ANSWERS_A_CALL = (
+    m.HandConfirmed,
+    m.HandRejected,
+    m.HandRuled,
+    m.PenaltyApplied,
+    m.EventCorrected,
+    m.CycleStarted,
+    m.SessionClosed,
+)
+"""What a referee does: after it nobody waits for one any more."""
 
 
 def _opened(state: Session, event: Event, body: m.SessionOpened) -> Session:
@@ -421,6 +436,11 @@ def _recovered(state: Session, event: Event, body: m.MotionRecovered) -> Session
     return replace(state, cut=None, cycle_at=event.at, paused=paused)
 
 
+def _calls(state: Session, _: Event, body: m.RefereeCalled) -> Session:
+    place = Place(body.place)
+    return state if place in state.called else replace(state, called=(*state.called, place))
+
+
 _HANDLERS: dict[type[m.Body], Callable[[Session, Event, Any], Session]] = {
     m.SessionOpened: _opened,
     m.SessionClosed: _closed,
@@ -440,5 +460,6 @@ _HANDLERS: dict[type[m.Body], Callable[[Session, Event, Any], Session]] = {
     m.IntakeOverridden: _overridden,
     m.PenaltyApplied: _penalty,
     m.MotionCut: _cut,
+    m.RefereeCalled: _calls,
     m.MotionRecovered: _recovered,
 }

@@ -57,7 +57,7 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     http_port: int = 0
     ruleset: str = "zhenjiang"
     options: dict[str, Any] = {}
-    players: tuple[str, ...] = ("东", "南", "西", "北")
+    players: tuple[str, ...] = ("甲", "乙", "丙", "丁")
     chips: int = 50
     format: str = "casual"
     duration_s: int | None = 3600

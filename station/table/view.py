@@ -5,7 +5,7 @@ Pure. Codes only, no sentences: the screens make those with gettext.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from engine.tiles import Tile
@@ -32,7 +32,6 @@ class Surroundings:
     now: float = 0.0
     waits_for_start: bool = False
     choices: tuple[str, ...] = ()
-    messages: list[dict[str, Any]] = field(default_factory=list)
 
 
 def state_object(session: Session, proposal: Proposal, around: Surroundings) -> dict[str, Any]:
@@ -62,7 +61,7 @@ def state_object(session: Session, proposal: Proposal, around: Surroundings) -> 
         "can_undo": bool(session.undoable),
         "recovery": _recovery(session, around),
         "last": _last(session),
-        "messages": around.messages,
+        "messages": [{"code": "referee.called", "params": {"place": p}} for p in session.called],
     }
 
 

@@ -242,6 +242,19 @@ def test_a_call_or_a_penalty_does_not_let_the_machine_move(new_desk: Callable[..
     asyncio.run(play())
 
 
+def test_a_call_stands_until_a_referee_decides(new_desk: Callable[..., Any]) -> None:
+    async def play() -> None:
+        desk = await new_desk()
+        await desk.to_play()
+        await desk.do("call", place=2)
+        await desk.do("call", place=2)
+        assert desk.table.state()["messages"] == [{"code": "referee.called", "params": {"place": 2}}]
+        await desk.do("penalty", place=0, kind="warning")
+        assert desk.table.state()["messages"] == []
+
+    asyncio.run(play())
+
+
 def test_nothing_changes_when_the_log_cannot_store(new_desk: Callable[..., Any]) -> None:
     from station.errors import LogFull
 
