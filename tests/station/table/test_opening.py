@@ -32,7 +32,7 @@ def _table(writer: Any, folder: Path, **settings: Any) -> Table:
         ({"table": "T2"}, "table", ("T1", "T2")),
         ({"options": {"payment": "bao"}}, "options.payment", ("pei", "bao")),
         ({"options": {"false_win": 9}}, "options.false_win", ("6", "9")),
-        ({"players": ("a", "b", "c", "d")}, "players", ("东", "a")),
+        ({"players": ("a", "b", "c", "d")}, "players", ("甲", "a")),
         ({"chips": 60}, "chips", ("50", "60")),
         ({"duration_s": None}, "duration_s", ("3600", "None")),
         ({"format": "league"}, "format", ("casual", "league")),
