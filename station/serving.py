@@ -4,17 +4,48 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
+import resource
 import socket
 from collections.abc import Iterator
-from typing import Self
+from typing import Any, Self
 
+import structlog
 import uvicorn
 from starlette.types import ASGIApp
 
 from station.errors import ConfigError, StationError
 
 MAX_PORT = 65535
+BACKLOG = 64
+"""Connections that may wait to be accepted. When files run out, each of them is one failed try a second."""
+MANY_FILES = 65_536
+
+log = structlog.get_logger()
+
+
+def allow_many_files() -> None:
+    """Let this process open as many files as the system lets it: every open page is one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MANY_FILES if hard == resource.RLIM_INFINITY else min(hard, MANY_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _told_once(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Tell that no connection can be accepted in one line, not in a traceback for each try."""
+    error = context.get("exception")
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        if loop.time() - _told[0] > TOLD_AGAIN_S:
+            _told[0] = loop.time()
+            log.warning("too many connections; new ones have to wait", reason=error.strerror)
+        return
+    loop.default_exception_handler(context)
+
+
+TOLD_AGAIN_S = 60.0
+_told = [float("-inf")]
 
 
 class PortBusy(StationError):
@@ -55,6 +86,7 @@ class HttpServer:
             log_config=None,
             access_log=False,
             ws="none",
+            backlog=BACKLOG,
             timeout_graceful_shutdown=1,
         )
         logging.getLogger("uvicorn.error").addFilter(_QUIET)
@@ -76,7 +108,7 @@ class HttpServer:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, port))
-            listener.listen(128)
+            listener.listen(BACKLOG)
         except OSError as error:
             listener.close()
             raise PortBusy(
@@ -94,6 +126,8 @@ class HttpServer:
 
     async def serve(self) -> None:
         """Serve until `stop`."""
+        allow_many_files()
+        asyncio.get_running_loop().set_exception_handler(_told_once)
         await self._server.serve(sockets=[self._listener])
 
     def stop(self) -> None:

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import resource
 
 import pytest
 
 from station.errors import ConfigError
-from station.serving import _QUIET, HttpServer, PortBusy
+from station.serving import _QUIET, MANY_FILES, HttpServer, PortBusy, _told_once, allow_many_files
 
 
 async def _nothing(*_: object) -> None:
@@ -32,3 +34,24 @@ def test_streams_cut_by_a_stop_leave_no_traceback_in_the_log() -> None:
     bug.exc_info = (ValueError, ValueError("x"), None)
     assert not _QUIET.filter(cut)
     assert _QUIET.filter(bug)
+
+
+def test_when_files_run_out_one_line_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    async def fail() -> None:
+        loop = asyncio.get_running_loop()
+        for _ in range(1000):
+            _told_once(loop, {"message": "accept", "exception": OSError(errno.EMFILE, "Too many open files")})
+
+    asyncio.run(fail())
+    said = capsys.readouterr()
+    assert (said.out + said.err).count("too many connections") == 1
+
+
+def test_a_process_may_open_as_many_files_as_the_system_allows() -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(128, before[1]), before[1]))
+        allow_many_files()
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == min(before[1], MANY_FILES)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
