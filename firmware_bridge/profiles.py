@@ -45,7 +45,7 @@ def load(name: str) -> Profile:
     if name in ids():
         text = (resources.files("firmware_bridge") / "profiles" / f"{name}.toml").read_text("utf-8")
     elif Path(name).is_file():
-        text = Path(name).read_text("utf-8")
+        text = _text(Path(name))
     else:
         raise ProfileError(
             f"There is no machine profile {name!r}; use one of {', '.join(ids())} or a TOML file."
@@ -54,6 +54,13 @@ def load(name: str) -> Profile:
         return _profile(tomllib.loads(text), text)
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
         raise ProfileError(f"The machine profile {name!r} can not be read: {error}.") from None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ProfileError(f"The machine profile {str(path)!r} can not be read: {error}.") from None
 
 
 def _profile(data: dict[str, Any], text: str) -> Profile:

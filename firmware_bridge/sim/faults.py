@@ -27,6 +27,9 @@ from firmware_bridge.machine import FaultReport
 from firmware_bridge.ops import PLACES, Op
 from firmware_bridge.sim.faulty import Rates
 
+LONGEST_S: Final = 86_400.0
+"""Seconds a fault may last."""
+
 MOTIONS: Final[Mapping[str, Op]] = {
     "open": Op.OPEN_LID,
     "close": Op.CLOSE_LID,
@@ -100,9 +103,11 @@ def _chance(value: str) -> float:
 
 
 def _seconds(value: str) -> float:
-    if value.endswith("ms"):
-        return float(value[:-2]) / 1000
-    return float(value.removesuffix("s"))
+    scale, number = (1000, value[:-2]) if value.endswith("ms") else (1, value.removesuffix("s"))
+    seconds = float(number) / scale
+    if not 0 <= seconds <= LONGEST_S:
+        raise ValueError(value)
+    return seconds
 
 
 def _rate(plan: FaultPlan, name: str, value: str, op: Op | None) -> None:

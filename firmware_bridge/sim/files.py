@@ -36,14 +36,14 @@ def read_json(path: Path) -> dict[str, Any] | None:
         UsageError: it holds something else.
     """
     try:
-        text = path.read_text("utf-8")
+        raw = path.read_bytes()
     except FileNotFoundError:
         return None
-    if not text.strip():
+    if not raw.strip():
         return None
     try:
-        data = json.loads(text)
-    except json.JSONDecodeError:
+        data = json.loads(raw)
+    except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
         raise UsageError(f"{path} is no file of a simulated machine; name another one.")

@@ -29,6 +29,8 @@ from firmware_bridge.sim.faulty import FaultyLine
 from firmware_bridge.sim.files import Pulses, read_json, write_json
 from firmware_bridge.sim.plant import FRESH, Plant
 
+FASTEST: Final = 1e6
+
 TICK_MOVING: Final = 0.02
 TICK_IDLE: Final = 0.1
 """Seconds between two looks at the mechanism while nothing comes in."""
@@ -56,8 +58,10 @@ class Simulator:
     def __init__(self, options: SimOptions) -> None:
         if options.fresh not in FRESH:
             raise UsageError(f"{options.fresh!r} is no set-up of tiles; use one of {', '.join(FRESH)}.")
-        if options.speed <= 0:
-            raise UsageError("The speed must be above 0.")
+        if not 0 < options.speed <= FASTEST:
+            raise UsageError(f"The speed must be above 0 and at most {FASTEST:g}.")
+        if options.uid is not None and not 0 <= options.uid < 1 << 64:
+            raise UsageError("A board number has at most 16 hex digits.")
         self._options = options
         self._plan = options.faults
         self._accidents = list(options.faults.accidents)
@@ -103,7 +107,7 @@ class Simulator:
         if link is None:
             return
         if link.exists() and not link.is_symlink():
-            raise UsageError(f"{link} exists and is no link; name another path.")
+            raise UsageError(f"The path {link} exists and is no link; name another one.")
         fresh = link.with_name(f".{link.name}.{os.getpid()}")
         with contextlib.suppress(FileNotFoundError):
             fresh.unlink()

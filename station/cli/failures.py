@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from engine.errors import EngineError
-from firmware_bridge.errors import BridgeError, UsageError
+from firmware_bridge.errors import BridgeError, ProfileError, UsageError
 from station.cli.output import BAD_INPUT, REFUSED
 from station.errors import StationError
 from vision.errors import CameraError, VisionError
@@ -16,7 +16,9 @@ class Failure(StationError):
     """An error of another room, as the command line reports it."""
 
     def __init__(self, message: str, code: str, exit_status: int) -> None:
-        super().__init__(message[:1].upper() + message[1:], code=code)
+        # A sentence begins with a capital; a file's name keeps its own.
+        begins = message[:1].upper() if message.split(" ", 1)[0].isalpha() else message[:1]
+        super().__init__(begins + message[1:], code=code)
         self.exit_status = exit_status
 
 
@@ -35,10 +37,18 @@ def plain_failures() -> Iterator[None]:
         raise Failure(str(error), error.code, REFUSED) from None
     except VisionError as error:
         raise Failure(str(error), error.code, BAD_INPUT) from None
-    except UsageError as error:
+    except (UsageError, ProfileError) as error:
         raise Failure(str(error), "bridge.usage", BAD_INPUT) from None
     except BridgeError as error:
         raise Failure(str(error), getattr(error, "code", "bridge"), REFUSED) from None
+    except BrokenPipeError:
+        raise  # whoever read our output has gone: nothing failed
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        raise Failure(f"{where}{error.strerror or error}.", "os", REFUSED) from None
+        raise Failure(os_message(error), "os", REFUSED) from None
+
+
+def os_message(error: OSError) -> str:
+    """Return one plain sentence for what the system refused."""
+    named = error.filename2 or error.filename
+    where = f"The file {named} can't be used: " if named else ""
+    return f"{where}{error.strerror or error}."

@@ -14,7 +14,21 @@ from firmware_bridge.sim.process import run as run_machine
 from station.cli.failures import plain_failures
 from station.errors import ConfigError
 
+FIX = "`quezhuo config machine-sim` prints a valid file."
 _PATHS = frozenset({"pulses", "state", "link"})
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "profile": str,
+    "faults": str,
+    "speed": (int, float),
+    "seed": int,
+    "pulses": str,
+    "state": str,
+    "fresh": str,
+    "link": str,
+    "uid": int,
+    "service_key": bool,
+}
+"""Options that a file may set, with their types there."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,9 +54,11 @@ def _fill_in(arguments: argparse.Namespace, path: Path) -> None:
     for key, value in _load(path).items():
         name = "link" if key == "pty_link" else key
         if name not in defaults:
-            raise ConfigError(f"{path}: unknown key {key}.", fix="`quezhuo config machine-sim` shows all.")
+            raise ConfigError(f"{path}: unknown key {key}.", fix=FIX)
+        if not isinstance(value, _TYPES[name]) or isinstance(value, bool) is not (_TYPES[name] is bool):
+            raise ConfigError(f"{path}: {key} = {value!r} is of the wrong type.", fix=FIX)
         if getattr(arguments, name) == defaults[name]:
-            setattr(arguments, name, path.absolute().parent / value if name in _PATHS else value)
+            setattr(arguments, name, path.absolute().parent / str(value) if name in _PATHS else value)
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -51,6 +67,4 @@ def _load(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise ConfigError(f"{path} can't be read: {error.strerror}.", fix="Name a file.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            f"{path}: {error}.", fix="`quezhuo config machine-sim` prints a valid file."
-        ) from None
+        raise ConfigError(f"{path}: {error}.", fix=FIX) from None

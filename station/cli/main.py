@@ -6,9 +6,11 @@ import argparse
 import importlib
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from pathlib import Path
+from typing import NoReturn, TextIO
 
 from station.cli import output
 from station.errors import ConfigError, StationError
@@ -119,22 +121,57 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
     as_json = "--json" in words
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, _nowhere())
     try:
-        arguments = parse(words)
-        if arguments.version:
-            return int(importlib.import_module("station.cli.version").show(as_json=arguments.json))
-        if arguments.command is None:
-            return output.BAD_INPUT
-        return int(arguments.run(arguments))
-    except StationError as error:
-        output.report_error(error.code, error.message, error.fix, as_json=as_json)
-        return error.exit_status
+        return _run(words)
     except KeyboardInterrupt:
         return output.OK
     except BrokenPipeError:
         # The reader of our output has gone; point stdout elsewhere so that the exit is quiet.
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 (stays open to the end)
+        sys.stdout = _nowhere()
         return output.OK
+    except Exception as error:
+        failure = _plain(error)
+        if isinstance(error, OSError):  # perhaps stdout itself, which Python would flush once more at the end
+            as_json, sys.stdout = False, _nowhere()
+        output.report_error(failure.code, failure.message, failure.fix, as_json=as_json)
+        return failure.exit_status
+
+
+def _run(words: Sequence[str]) -> int:
+    arguments = parse(words)
+    if arguments.version:
+        return int(importlib.import_module("station.cli.version").show(as_json=arguments.json))
+    if arguments.command is None:
+        return output.BAD_INPUT
+    return int(arguments.run(arguments))
+
+
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 (stays open to the end)
+
+
+def _plain(error: Exception) -> StationError:
+    """Return the error as one plain line; what nobody foresaw is named as the program's own mistake."""
+    if isinstance(error, StationError):
+        return error
+    from station.cli.failures import Failure, os_message
+
+    if isinstance(error, OSError):
+        return Failure(os_message(error), "os", output.REFUSED)
+    if isinstance(error, RecursionError):
+        return Failure("The input is nested too deep.", "input.too_deep", output.BAD_INPUT)
+    if isinstance(error, UnicodeError):
+        return Failure("The input is not UTF-8 text.", "input.not_text", output.BAD_INPUT)
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return Failure(
+        f"This is a mistake in the program: {type(error).__name__}: {error} "
+        f"({Path(where.filename).name}, line {where.lineno}). Please report it.",
+        "internal",
+        output.REFUSED,
+    )
 
 
 if __name__ == "__main__":

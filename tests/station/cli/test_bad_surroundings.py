@@ -1,0 +1,123 @@
+"""Files, streams and numbers that are not what they should be: one plain line, never a traceback."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from station.cli.main import main
+
+DEEP = "[" * 100_000
+QUEZHUO = [sys.executable, "-m", "station.cli.main"]
+
+
+def _files(folder: Path) -> dict[str, str]:
+    (folder / "deep").write_text(DEEP)
+    (folder / "binary").write_bytes(b"\xff\xfe\x00garbage")
+    (folder / "folder").mkdir()
+    (folder / "empty").touch()
+    return {name: str(folder / name) for name in ("deep", "binary", "folder", "empty", "absent")}
+
+
+@pytest.mark.parametrize("kind", ["deep", "binary", "folder", "empty", "absent"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["check", "--ruleset", "zhenjiang", "--vectors"],
+        ["verify"],
+        ["read"],
+        ["read", "x.jpg", "--regions"],
+        ["read", "x.jpg", "--calibration"],
+        ["read", "x.jpg", "--model"],
+        ["table", "--config"],
+        ["central", "--config"],
+        ["machine-sim", "--profile"],
+    ],
+    ids=" ".join,
+)
+def test_a_file_of_another_kind_is_told_in_one_line(
+    words: list[str], kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = _files(tmp_path)[kind]
+    assert main([*words, name, "--home", str(tmp_path / "home")]) == 2
+    told = capsys.readouterr()
+    lines = [line for line in told.err.splitlines() if line.startswith("quezhuo: ")]
+    assert len(lines) == 1
+    assert "mistake in the program" not in lines[0]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--speed", "nan"],
+        ["--speed", "inf"],
+        ["--uid", "ffffffffffffffffffff"],
+        ["--uid", "-1"],
+        ["--faults", "delay=nan"],
+        ["--faults", "mute=-1s"],
+        ["--profile", "nowhere"],
+    ],
+    ids=" ".join,
+)
+def test_a_machine_that_can_not_be_is_bad_input(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["machine-sim", *words]) == 2
+    assert capsys.readouterr().err.startswith("quezhuo: ")
+
+
+@pytest.mark.parametrize(
+    "line", ['speed = "x"', "speed = [1]", "pulses = 5", 'seed = "x"', "service_key = 1", "seed = true"]
+)
+def test_a_value_of_a_wrong_type_in_a_machines_file_is_named(
+    line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "machine.toml"
+    file.write_text(line)
+    assert main(["machine-sim", "--config", str(file)]) == 2
+    assert line.split()[0] in capsys.readouterr().err
+
+
+def test_a_file_keeps_its_own_name_at_the_beginning_of_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "card.json").write_text("no JSON")
+    assert main(["read", "x.jpg", "--model", "card.json"]) == 2
+    assert "quezhuo: card.json " in capsys.readouterr().err
+
+
+def test_what_nobody_foresaw_is_one_line_too(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: object) -> int:
+        raise ZeroDivisionError("by zero")
+
+    monkeypatch.setattr(importlib.import_module("station.cli.rules"), "run", broken)
+    assert main(["rules", "--json"]) == 3
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["code"] == "internal"
+    assert "ZeroDivisionError" in error["message"]
+
+
+@pytest.mark.system
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [["rules", "zhenjiang"], ["--version"], ["config", "table"]], ids=" ".join)
+def test_output_that_nobody_can_take_makes_no_noise(words: list[str]) -> None:
+    command = [*QUEZHUO, *words]
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    gone = subprocess.run(command, stdout=write_end, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write_end)
+    assert (gone.returncode, gone.stderr) == (0, "")
+    shell = ["sh", "-c", '"$@" >&-', "sh", *command]
+    closed = subprocess.run(shell, stderr=subprocess.PIPE, text=True, check=False)
+    assert (closed.returncode, closed.stderr) == (0, "")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 3
+    assert len(done.stderr.splitlines()) == 1
