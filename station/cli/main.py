@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -119,6 +120,9 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit status."""
+    if argv is None:  # from the first moment on; the long-running commands set their own handlers
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.default_int_handler)
     words = list(sys.argv[1:] if argv is None else argv)
     as_json = "--json" in words
     for name in ("stdout", "stderr"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -102,6 +103,22 @@ def test_what_nobody_foresaw_is_one_line_too(
     error = json.loads(capsys.readouterr().out)["error"]
     assert error["code"] == "internal"
     assert "ZeroDivisionError" in error["message"]
+
+
+def test_a_stop_while_a_command_starts_is_a_clean_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def stopped(_: object) -> int:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return 1
+
+    monkeypatch.setattr(importlib.import_module("station.cli.rules"), "run", stopped)
+    monkeypatch.setattr(sys, "argv", ["quezhuo", "rules"])
+    try:
+        assert main() == 0
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @pytest.mark.system
