@@ -49,5 +49,6 @@ def log_to_stderr(*, warnings_only: bool = False) -> None:
         wrapper_class=structlog.make_filtering_bound_logger(
             logging.WARNING if warnings_only else logging.INFO
         ),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        # Asked at each line, since stderr may be another one by then (a test's, say).
+        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
     )
