@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from pathlib import Path
 from typing import Any
 
 from engine import rulesets
+from engine.rulesets import RuleSet
 from station.cli.failures import plain_failures
 from station.cli.home import home_of
 from station.cli.output import NO, OK, emit, note, say
@@ -15,6 +17,7 @@ from station.cli.processes import log_to_stderr
 from station.demo.layout import Layout, Settings
 from station.demo.run import run as run_demo
 from station.errors import ConfigError
+from vision.model_card import ModelCard
 
 MAX_TABLES = 16
 
@@ -53,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     home = home_of(arguments.home)
     with plain_failures():
         rules = rulesets.load(settings.ruleset)
-        note(f"rule set {rules.id} with its default options (`quezhuo rules {rules.id}` lists them)")
+        ModelCard.load(Path(arguments.model) if arguments.model else None)
+        note(f"rule set {rules.id}; settings that its rules leave open: {_open_settings(rules)}")
         note("starting machines, tables and the central station: some ten seconds …")
         result = asyncio.run(
             run_demo(
@@ -75,6 +79,13 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print(result)
     return OK if result["verdicts_agree"] else NO
+
+
+def _open_settings(rules: RuleSet) -> str:
+    """Return the options that the rules leave open and we chose (`quezhuo rules` has them all)."""
+    specs = rulesets.option_specs(rules.id)
+    chosen = [name for name, spec in specs.items() if "CHOICE" in spec.source and spec.type != "int"]
+    return ", ".join(f"{name}={rules.options[name]}" for name in chosen)
 
 
 def _check(arguments: argparse.Namespace) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,10 @@ payment = "pei"
 # public_key = "keys/central.pub"     # made there by: quezhuo keygen central --out keys
 """
 """A commented example, printed by ``quezhuo config table``."""
+
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
+"""Names of tables: they stand in file names and in the allow-list."""
 
 
 class Central(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -92,6 +97,12 @@ def load_config(path: Path) -> TableConfig:
         raise ConfigError(f"{path}: {error}.", fix="`quezhuo config table` prints a valid file.") from None
     if config.driver not in ("native", "none"):
         raise ConfigError(f"{path}: driver = {config.driver!r} is not known.", fix='Use "native" or "none".')
+    if not _NAME.fullmatch(config.table):
+        raise ConfigError(
+            f"{path}: table = {config.table!r} is no name.", fix="Use letters, digits, - and _."
+        )
+    if config.threads < 1 or (config.duration_s is not None and config.duration_s < 1):
+        raise ConfigError(f"{path}: threads and duration_s have to be at least 1.", fix="Correct the file.")
     if config.central is not None and config.secret_key is None:
         raise ConfigError(
             f"{path}: with [central] the table needs its own key.",

@@ -38,11 +38,26 @@ def _refusal(config: Path, text: str) -> tuple[int, list[str]]:
         (NO_MACHINE + 'ruleset = "nowhere"\n', 2, "zhenjiang"),
         (NO_MACHINE + "[options]\npayment = 3\n", 2, "payment"),
         (NO_MACHINE + "tabel = 1\n", 2, "tabel"),
+        (NO_MACHINE + 'table = "../x"\n', 2, "../x"),
+        (NO_MACHINE + "threads = 0\n", 2, "threads"),
+        (NO_MACHINE + "duration_s = -5\n", 2, "duration_s"),
         ("home =", 2, "table.toml"),
         (NO_MACHINE.replace('camera = "none"', 'camera = "folder:nowhere"'), 3, "nowhere"),
         (NO_MACHINE.replace('"none"\n', '"render"\n', 1) + 'model = "nowhere.json"\n', 2, "nowhere.json"),
     ],
-    ids=["missing port", "no port", "rule set", "option", "unknown key", "no TOML", "camera", "model"],
+    ids=[
+        "missing port",
+        "no port",
+        "rule set",
+        "option",
+        "unknown key",
+        "table name",
+        "threads",
+        "duration",
+        "no TOML",
+        "camera",
+        "model",
+    ],
 )
 def test_a_table_that_can_not_start_says_why(text: str, status: int, word: str, tmp_path: Path) -> None:
     got, lines = _refusal(tmp_path / "table.toml", text)

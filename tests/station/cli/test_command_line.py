@@ -53,6 +53,7 @@ def test_every_command_has_help_with_an_example(capsys: pytest.CaptureFixture[st
         (["verify", "/nowhere.db"], 2),
         (["demo", "--tables", "0"], 2),
         (["demo", "--ruleset", "nowhere"], 2),
+        (["demo", "--model", "/nowhere.json"], 2),
         (["nonsense"], 2),
         ([], 2),
     ],
