@@ -170,6 +170,8 @@ class Table(Broadcast):
             Refused: can't be done now. StaleRevision: ``revision`` is not the present one.
             LogError: can't be stored; nothing happened.
         """
+        # A key belongs to one request: the same one with another action is another request.
+        key = None if key is None else f"{action}:{key}"
         if key is not None and self.session.known(key):
             return self.session.rev
         if action == "recovery" or (action == "dice" and body.get("dice") is None):

@@ -204,6 +204,16 @@ def test_a_request_sent_twice_books_once_also_after_a_restart(new_desk: Callable
     asyncio.run(play())
 
 
+def test_a_key_used_again_for_another_action_is_another_request(new_desk: Callable[..., Any]) -> None:
+    async def play() -> None:
+        desk = await new_desk()
+        await desk.do("start", key="k")
+        await desk.do("call", key="k", place=1)
+        assert desk.session.called == (1,)
+
+    asyncio.run(play())
+
+
 def test_two_requests_with_one_key_at_the_same_time_book_once(new_desk: Callable[..., Any]) -> None:
     async def play() -> None:
         desk = await new_desk()
