@@ -64,7 +64,9 @@ class Killer:
         table = self.rng.choice(self.demo.layout.tables)
         self._signal_central(signal.SIGSTOP)
         await self._written(table.log.with_name("table.db-wal"))
-        return self.rng.choice([table.name, "central"])
+        # The first page of a transaction was seen; let it commit, which the kill must not come before.
+        await asyncio.sleep(0.02)
+        return self.rng.choice([table.name, table.name, "central"])
 
     async def _after_command(self) -> str:
         """Just after a table wrote a command into its ledger, before the machine can have answered."""
