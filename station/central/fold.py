@@ -61,12 +61,15 @@ class TableFold:
     called_by: tuple[int, float] | None = None
     forked: bool = False
     unreadable: int = 0
-    """Events that the fold could not take; they are stored all the same."""
+    """Events that could not be decoded or folded: stored all the same, and shown as an alarm.
+
+    Kinds of a newer version are not among them.
+    """
 
     def apply(self, entry: Entry) -> None:
         """Take the next entry of the log."""
         self.head = entry.hash
-        event = Event(entry.seq, entry.at_ms / 1000, _decoded(entry))
+        event = Event(entry.seq, entry.at_ms / 1000, self._decoded(entry))
         self.events.append(event)
         try:
             self._fold(event)
@@ -75,6 +78,14 @@ class TableFold:
             self.unreadable += 1
             self.events[-1] = Event(event.seq, event.at, None)
             self.session = apply(self.session, self.events[-1])
+
+    def _decoded(self, entry: Entry) -> m.Body | None:
+        """Decode a body; None for a kind of a newer version, and for one that is not what its kind says."""
+        try:
+            return m.decode(entry.kind, entry.body)
+        except msgspec.DecodeError:
+            self.unreadable += 1
+            return None
 
     def _fold(self, event: Event) -> None:
         body = event.body
@@ -143,11 +154,3 @@ class Hall:
         fold = self.tables.get(table or "")
         if entry.kind == "link.fork" and fold is not None and fold.log_id.hex() == params.get("log_id"):
             fold.forked = True
-
-
-def _decoded(entry: Entry) -> m.Body | None:
-    """Decode a body; one that this version cannot read counts as an unknown kind, and stays in the log."""
-    try:
-        return m.decode(entry.kind, entry.body)
-    except msgspec.DecodeError:
-        return None

@@ -145,6 +145,8 @@ def _alarms(hall: Hall, around: Surroundings) -> list[dict[str, Any]]:
         if fold.called_by is not None:
             place, at = fold.called_by
             now.append(Alarm("referee.called", table, at, {"place": place}))
+        if fold.unreadable:
+            now.append(Alarm("table.unreadable", table, around.now, {"n": fold.unreadable}))
     return [
         {"code": alarm.code, "table": alarm.table, "at": alarm.at, "params": alarm.params}
         for alarm in (*now, *reversed(hall.alarms))

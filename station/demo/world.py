@@ -66,7 +66,7 @@ class Hand:
     def __init__(self, rules: RuleSet, seed: str, style: Style, dice: Sequence[int]) -> None:
         self.dealt = deal(shuffled(f"{seed}/wall"), rules.deal_plan(dice))
         self.wild = rules.wild_of(self.dealt.indicator)
-        rng = random.Random(f"{seed}/play")  # noqa: S311
+        rng = random.Random(f"{seed}/play")  # noqa: S311 (a reproducible game, no secret)
         self._round = Round(self.dealt.hands, self.dealt.wall, self.wild, style, rng)
         self._claims: Iterator[LaidOpen] = self._round.claims()
         self.called = False

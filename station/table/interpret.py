@@ -36,10 +36,11 @@ def tiles_of(reading: Reading) -> list[m.TileRead]:
 
 def _tile(reading: Reading, index: int, group: str) -> m.TileRead:
     tile = reading.tiles[index]
+    x0, y0, x1, y1 = tile.box
     return m.TileRead(
         kind=tile.kind,
         score=round(tile.score, 4),
-        box=tuple(round(v, 1) for v in tile.box),  # type: ignore[arg-type]
+        box=(round(x0, 1), round(y0, 1), round(x1, 1), round(y1, 1)),
         alternatives=[(kind, round(score, 4)) for kind, score in tile.alternatives],
         group=group,
         why=list(tile.doubts),

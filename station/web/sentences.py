@@ -199,6 +199,7 @@ EVENTS: Final[dict[str, str]] = {
     "session.closed": N_("Session closed"),
     "link.denied": N_("Table %(table)s was refused: its key is not on the list"),
     "link.fork": N_("Table %(table)s has two histories"),
+    "table.unreadable": N_("Table %(table)s sent events that cannot be read: %(n)s"),
     "warn.first_wild": N_("First wildcard must be discarded"),
     "warn.second_wild": N_("Second wildcard must be shown"),
     "offline.kept": N_("Kept on this table"),

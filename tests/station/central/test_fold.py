@@ -198,18 +198,18 @@ def test_a_disk_that_cannot_be_written_comes_first(evening: Evening) -> None:
 
 
 @pytest.mark.parametrize(
-    "event",
+    ("event", "alarms"),
     [
-        ("hand.confirmed", b"no json"),
-        ("hand.confirmed", b'{"v":1}'),
-        ("from.the.future", b'{"v":9}'),
-        m.encode(m.SessionClosed(fines=[1], bank=0)),
-        m.encode(m.PenaltyApplied(hand=1, place=9, penalty="chips", amount=1)),
+        (("hand.confirmed", b"no json"), ["table.unreadable"]),
+        (("hand.confirmed", b'{"v":1}'), ["table.unreadable"]),
+        (("from.the.future", b'{"v":9}'), []),
+        (m.encode(m.SessionClosed(fines=[1], bank=0)), ["table.unreadable"]),
+        (m.encode(m.PenaltyApplied(hand=1, place=9, penalty="chips", amount=1)), ["table.unreadable"]),
     ],
     ids=["no JSON", "fields missing", "unknown kind", "too few places", "no such place"],
 )
-def test_an_event_that_cannot_be_folded_is_kept_and_changes_nothing(
-    evening: Evening, event: tuple[str, bytes]
+def test_an_event_that_cannot_be_folded_is_kept_changes_nothing_and_is_told(
+    evening: Evening, event: tuple[str, bytes], alarms: list[str]
 ) -> None:
     evening.tell(opened(), *dealt(1))
     before = table(evening)
@@ -217,6 +217,7 @@ def test_an_event_that_cannot_be_folded_is_kept_and_changes_nothing(
     after = table(evening)
     assert after["events"] == before["events"] + 1
     assert {**after, "events": 0, "head": ""} == {**before, "events": 0, "head": ""}
+    assert [alarm["code"] for alarm in state(evening)["alarms"]] == alarms
     evening.tell(confirmed(1), m.EventCorrected(target=7), confirmed(1))
     assert [p["chips"] for p in table(evening)["places"]] == [49, 53, 49, 49]
 
