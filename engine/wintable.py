@@ -1,7 +1,7 @@
 """Tables of the win check: how many wildcards each suit needs, from one small automaton.
 
 The automaton reads the counts of a suit rank by rank. Its state holds, for every (runs begun two ranks ago,
-runs begun one rank ago, pair taken), the fewest wildcards spent so far; about 630 states exist. At the end
+runs begun one rank ago, pair taken), the fewest wildcards spent so far; 537 states exist. At the end
 `need0` wildcards make the suit sets only, `need1` sets and one pair. `need1` is always `need0 + 2` (the pair
 is two more wildcards) or `need0 - 1` (the pair frees one that a set would need), so one byte holds both.
 
@@ -13,8 +13,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-Need = tuple[int, ...]
-"""A state: fewest wildcards per (runs two ranks ago, runs one rank ago, pair), flattened; 99 = impossible."""
+Spent = tuple[int, ...]
+"""Fewest wildcards per (runs two ranks ago, runs one rank ago), flattened; 99 = impossible."""
+
+State = tuple[Spent, Spent]
+"""Fewest wildcards while the pair is not taken, and after it is taken."""
 
 IMPOSSIBLE = 99
 RUNS = 3  # three equal runs are three triplets: 0, 1 or 2 at a time are enough
@@ -27,63 +30,71 @@ TAIL_RANKS = 4
 HONOURS = 7
 
 
-def _index(two_ago: int, one_ago: int, pair: int) -> int:
-    return (two_ago * RUNS + one_ago) * 2 + pair
+def _costs(count: int, pair: int) -> tuple[tuple[int, int, int], ...]:
+    """Wildcards that `count` tiles of a rank cost, per (runs one rank ago, runs begun here).
 
-
-def _transitions(count: int) -> list[list[tuple[int, int]]]:
-    """For every next state: the states it can come from and the wildcards that costs, with `count` tiles."""
-    cheapest: dict[tuple[int, int], int] = {}
-    for two_ago in range(RUNS):
-        for one_ago in range(RUNS):
-            for begun in range(RUNS):
-                for takes_pair in (0, 1):
-                    demand = two_ago + one_ago + begun + 2 * takes_pair
-                    triplets = max(0, -(-(count - demand) // 3))
-                    cost = demand + 3 * triplets - count
-                    for had_pair in (0,) if takes_pair else (0, 1):
-                        move = (
-                            _index(two_ago, one_ago, had_pair),
-                            _index(one_ago, begun, had_pair | takes_pair),
-                        )
-                        cheapest[move] = min(cost, cheapest.get(move, IMPOSSIBLE))
-    into: list[list[tuple[int, int]]] = [[] for _ in range(RUNS * RUNS * 2)]
-    for (source, target), cost in cheapest.items():
-        into[target].append((source, cost))
-    return into
+    Each entry holds them for 0, 1 and 2 runs begun two ranks ago. What no run and no pair takes are triplets.
+    """
+    table = []
+    for one_ago in range(RUNS):
+        for begun in range(RUNS):
+            demands = [two_ago + one_ago + begun + 2 * pair for two_ago in range(RUNS)]
+            first, second, third = (d + 3 * max(0, -(-(count - d) // 3)) - count for d in demands)
+            table.append((first, second, third))
+    return tuple(table)
 
 
 class _SuitAutomaton:
     """Builds the table of a suit; every state's table of the remaining ranks is made once."""
 
     def __init__(self) -> None:
-        self.start: Need = (0, *[IMPOSSIBLE] * (RUNS * RUNS * 2 - 1))
-        self._into = [_transitions(count) for count in range(COPIES)]
-        self._next: dict[Need, tuple[Need, ...]] = {}
-        self._tails: dict[tuple[Need, int], bytes] = {}
+        self.start: State = ((0, *[IMPOSSIBLE] * (RUNS * RUNS - 1)), (IMPOSSIBLE,) * (RUNS * RUNS))
+        self._costs = [(_costs(count, 0), _costs(count, 1)) for count in range(COPIES)]
+        self._steps: dict[Spent, tuple[State, ...]] = {}
+        self._next: dict[State, tuple[State, ...]] = {}
+        self._tails: dict[tuple[State, int], bytes] = {}
 
-    def successors(self, state: Need) -> tuple[Need, ...]:
+    def successors(self, state: State) -> tuple[State, ...]:
         """The states after a rank with 0, 1, 2, 3 or 4 tiles."""
         known = self._next.get(state)
         if known is None:
+            open_pair, taken = state
             known = self._next[state] = tuple(
-                tuple([min([state[source] + cost for source, cost in sources]) for sources in into])
-                for into in self._into
+                (without, tuple(map(min, after, now)))
+                for (without, now), (after, _) in zip(self._step(open_pair), self._step(taken), strict=True)
             )
         return known
 
-    def tail(self, state: Need, ranks: int) -> bytes:
+    def _step(self, spent: Spent) -> tuple[State, ...]:
+        """What is spent after a rank with 0 … 4 tiles, when its pair is not taken here and when it is."""
+        known = self._steps.get(spent)
+        if known is None:
+            known = self._steps[spent] = tuple(
+                (_advance(spent, without), _advance(spent, with_pair)) for without, with_pair in self._costs
+            )
+        return known
+
+    def tail(self, state: State, ranks: int) -> bytes:
         """The table bytes of all counts of the last `ranks` ranks, first rank most significant."""
         if ranks == 0:
-            need0, need1 = state[0], state[1]
+            need0, need1 = state[0][0], state[1][0]
             return bytes([need0 | FLAG if need1 < need0 else need0])
         key = (state, ranks)
         known = self._tails.get(key)
         if known is None:
             known = self._tails[key] = b"".join(
-                self.tail(after, ranks - 1) for after in self.successors(state)
+                [self.tail(after, ranks - 1) for after in self.successors(state)]
             )
         return known
+
+
+def _advance(spent: Spent, costs: tuple[tuple[int, int, int], ...]) -> Spent:
+    return tuple(
+        [
+            min(spent[nth // RUNS] + none, spent[nth // RUNS + 3] + one, spent[nth // RUNS + 6] + two)
+            for nth, (none, one, two) in enumerate(costs)
+        ]
+    )
 
 
 @lru_cache(maxsize=1)
@@ -102,14 +113,16 @@ def suit_rows() -> tuple[bytes, ...]:
 @lru_cache(maxsize=1)
 def honour_row() -> bytes:
     """Table of the honours: `honour_row()[key]`, key to base 5 of 1z … 7z, 1z most significant."""
-    need0 = (0, 2, 1, 0, 2)
-    flag = (0, FLAG, FLAG, 0, FLAG)
-    row = [0]
-    for _ in range(HONOURS):
-        row = [
-            ((entry & ~FLAG) + need0[n]) | (entry & FLAG) | flag[n] for entry in row for n in range(COPIES)
-        ]
-    return bytes(row)
+    more = [_with_honour(need0, flag) for need0, flag in ((0, 0), (2, FLAG), (1, FLAG), (0, 0), (2, FLAG))]
+    row = bytes(1)
+    for _ in range(HONOURS):  # each is put in front; they are all alike
+        row = b"".join([row.translate(table) for table in more])
+    return row
+
+
+def _with_honour(need0: int, flag: int) -> bytes:
+    """Table from the byte of some honours to the byte with one more kind, by what that kind needs."""
+    return bytes([(byte % FLAG + need0) % FLAG | byte & FLAG | flag for byte in range(256)])
 
 
 NEED_OF_SUM: tuple[int, ...] = tuple(
