@@ -2,19 +2,25 @@
 
 A wildcard "as itself" stands for its own kind. Three or two wildcards which could stand for anything (a set
 or pair without any other tile) are read as themselves.
+
+Suits are read one by one and put together; what a suit reads as is kept for the next hand, and its groups
+are shared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import product
+from functools import lru_cache
+from itertools import combinations_with_replacement, product
+from operator import attrgetter
 from typing import NamedTuple
 
 from engine.melds import Meld, MeldKind
-from engine.tiles import KINDS, Tile
-from engine.wincheck import deficiency, sets_deficiency
+from engine.tiles import Tile
+from engine.wincheck import MAX_COPIES, suit_keys
+from engine.wintable import COPIES, HONOURS, NEEDS, TAIL_KEYS, honour_rows, suit_rows
 
 
 class GroupKind(StrEnum):
@@ -40,11 +46,14 @@ class Group:
     kind: GroupKind
     tiles: tuple[Placed, ...]
     melded: bool = False
+    kinds: tuple[Tile, ...] = field(init=False, repr=False, compare=False)
+    """What its tiles stand for."""
+    substituted: int = field(init=False, repr=False, compare=False)
+    """How many of its tiles stand for another kind."""
 
-    @property
-    def substituted(self) -> int:
-        """How many of its tiles stand for another kind."""
-        return sum(tile.actual != tile.stands_for for tile in self.tiles)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kinds", tuple([tile.stands_for for tile in self.tiles]))
+        object.__setattr__(self, "substituted", sum([tile[0] != tile[1] for tile in self.tiles]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +72,17 @@ class Decomposition:
     @property
     def substituted(self) -> int:
         """How many wildcards stand for another kind."""
-        return sum(group.substituted for group in self.groups)
+        return sum([group.substituted for group in self.groups])
 
     @property
     def as_itself(self) -> int:
         """How many tiles of the wildcard kind stand for themselves, melds and a claimed tile among them."""
-        return sum(
-            tile.actual == tile.stands_for == self.wild for group in self.groups for tile in group.tiles
-        )
+        itself = (self.wild, self.wild)
+        return sum([group.tiles.count(itself) for group in self.groups])
 
     def copies(self, kind: Tile) -> int:
         """How often a kind occurs, counted by what the tiles stand for."""
-        return sum(tile.stands_for == kind for group in self.groups for tile in group.tiles)
+        return sum([group.kinds.count(kind) for group in self.groups])
 
 
 MELD_GROUPS = {
@@ -102,89 +110,182 @@ def decompositions(
     """
     if wilds and wild is None:
         raise ValueError("wildcards without their kind: give `wild`.")
-    laid = tuple(_laid(meld) for meld in melds)
+    laid = tuple([_laid(meld) for meld in melds])
+    keys = suit_keys(counts)
     for as_itself in range(wilds, -1, -1):
-        natural = list(counts)
-        if wild is not None:
-            natural[wild] += as_itself
-            if natural[wild] > 4:
+        natural: Sequence[int] = keys
+        if as_itself and wild is not None:
+            if counts[wild] + as_itself > MAX_COPIES:
                 continue
-        search = _Search(natural, wilds - as_itself, wild)
-        for groups in search.readings():
-            pair = next(group for group in groups if group.kind is GroupKind.PAIR)
-            sets = tuple(group for group in groups if group is not pair)
-            yield Decomposition((*laid, *sets), pair, wild)
+            suit, weight = wild // RANKS, _weights(wild // RANKS)[wild % RANKS]
+            natural = (*keys[:suit], keys[suit] + as_itself * weight, *keys[suit + 1 :])
+        yield from _readings(natural, wilds - as_itself, wild, laid)
+
+
+def _readings(
+    keys: Sequence[int], wilds: int, wild: Tile | None, laid: tuple[Group, ...]
+) -> Iterator[Decomposition]:
+    """Yield every reading in which just `wilds` wildcards stand for another kind."""
+    needs = [NEEDS[rows[key // TAIL_KEYS][key % TAIL_KEYS]] for rows, key in zip(_rows(), keys, strict=True)]
+    spare = wilds - sum([need0 for need0, _ in needs])
+    for with_pair, (need0, need1) in enumerate(needs):
+        threes, rest = divmod(spare + need0 - need1, 3)
+        if threes < 0 or rest:
+            continue
+        for suits in combinations_with_replacement(range(SUITS), threes):  # which spend three more
+            parts = []
+            for suit, need in enumerate(needs):
+                spent = need[suit == with_pair] + 3 * suits.count(suit)
+                wild_here = wild if spent else None  # so that what is natural is kept once for all wildcards
+                parts.append(_suit_readings(suit, keys[suit], spent, suit == with_pair, wild_here))
+            for m, p, s, z in product(*parts):
+                pair = m.pair or p.pair or s.pair or z.pair
+                assert pair is not None
+                yield Decomposition((*laid, *m.sets, *p.sets, *s.sets, *z.sets), pair, wild)
+
+
+@lru_cache(maxsize=1024)
+def _laid(meld: Meld) -> Group:
+    return Group(MELD_GROUPS[meld.kind], tuple(Placed(tile, tile) for tile in meld.tiles), melded=True)
+
+
+# one suit
+
+SUITS = 4
+RANKS = 9
+KEYS = COPIES**RANKS
+"""More than any key of a suit."""
+
+
+class _SuitReading(NamedTuple):
+    """The groups of one suit: its sets in tile order, and the pair if it has it."""
+
+    sets: tuple[Group, ...]
+    pair: Group | None
+
+
+class _Choice(NamedTuple):
+    """A group that may hold the lowest natural tile of a suit."""
+
+    group: Group
+    is_pair: bool
+    substituted: int
+    lowest: int
+    """How many natural tiles of the lowest rank it takes."""
+    second: int
+    third: int
+    """How many of the next two ranks."""
+    key: int
+    """All these tiles in the key of the suit."""
+
+
+@lru_cache(maxsize=4096)
+def _suit_readings(
+    suit: int, key: int, wilds: int, pair: bool, wild: Tile | None
+) -> tuple[_SuitReading, ...]:
+    """Every way to group the natural tiles of a suit with just so many substitutions, each once."""
+    search = _Search(suit, wild)
+    search.place(key, 0, 0, wilds, pair=pair)
+    return tuple(search.found)
+
+
+@lru_cache(maxsize=1)
+def _rows() -> tuple[Sequence[bytes], ...]:
+    return (suit_rows(), suit_rows(), suit_rows(), honour_rows())
+
+
+def _weights(suit: int) -> tuple[int, ...]:
+    """What a tile of each rank adds to the key of the suit."""
+    ranks = HONOURS if suit == SUITS - 1 else RANKS
+    return tuple(COPIES ** (ranks - 1 - rank) for rank in range(ranks))
 
 
 class _Search:
-    """Takes the lowest natural tile and tries every group which it can be part of."""
+    """Groups the tiles of one suit, lowest first.
 
-    def __init__(self, counts: list[int], wilds: int, wild: Tile | None) -> None:
-        self._counts = counts
-        self._wilds = wilds
-        self._wild = wild
+    A group belongs to its lowest natural tile, and equal tiles take theirs in a fixed order: so no reading
+    comes twice.
+    """
 
-    def readings(self) -> Iterator[tuple[Group, ...]]:
-        """Yield each way to group all tiles and wildcards once, groups in order."""
-        seen = set()
-        for groups in self._split(self._wilds, has_pair=False):
-            reading = tuple(sorted(groups))
-            if reading not in seen:
-                seen.add(reading)
-                yield reading
+    def __init__(self, suit: int, wild: Tile | None) -> None:
+        self.found: list[_SuitReading] = []
+        self._rows = _rows()[suit]
+        self._weights = (*_weights(suit), KEYS, KEYS)  # nothing lies above the highest rank
+        self._choices = _choices(suit, wild)
+        self._taken: list[Group] = []
 
-    def _split(self, wilds: int, *, has_pair: bool) -> Iterator[tuple[Group, ...]]:
-        need = sets_deficiency(self._counts) if has_pair else deficiency(self._counts)
-        if need > wilds:
+    def place(self, key: int, rank: int, first: int, wilds: int, *, pair: bool) -> None:
+        """Try every group for the lowest tile, which is not below `rank`; there from the `first` one on."""
+        if not key:
+            if not pair and not wilds:
+                self._keep()
             return
-        lowest = next((kind for kind in range(KINDS) if self._counts[kind]), None)
-        if lowest is None:
-            if has_pair and not wilds:
-                yield ()
-            return
-        for group in self._groups_with(lowest, has_pair=has_pair):
-            if group.substituted > wilds:
+        while key < self._weights[rank]:
+            rank, first = rank + 1, 0
+        weight, weight2, weight3 = self._weights[rank : rank + 3]
+        have, have2, have3 = key // weight, key // weight2 % COPIES, key // weight3 % COPIES
+        choices = self._choices[rank]
+        for nth in range(first, len(choices)):
+            group, takes_pair, substituted, lowest, second, third, taken = choices[nth]
+            if takes_pair > pair or substituted > wilds or lowest > have or second > have2 or third > have3:
                 continue
-            self._put(group, -1)
-            rest = self._split(wilds - group.substituted, has_pair=has_pair or group.kind is GroupKind.PAIR)
-            for groups in rest:
-                yield (group, *groups)
-            self._put(group, +1)
+            rest, left, pair_left = key - taken, wilds - substituted, pair and not takes_pair
+            if NEEDS[self._rows[rest // TAIL_KEYS][rest % TAIL_KEYS]][pair_left] <= left:
+                self._taken.append(group)
+                self.place(rest, rank, nth, left, pair=pair_left)
+                self._taken.pop()
 
-    def _put(self, group: Group, sign: int) -> None:
-        for tile in group.tiles:
-            if tile.actual == tile.stands_for:
-                self._counts[tile.actual] += sign
-
-    def _groups_with(self, lowest: int, *, has_pair: bool) -> Iterator[Group]:
-        if not has_pair:
-            yield from self._alike(GroupKind.PAIR, 2, lowest)
-        yield from self._alike(GroupKind.PUNG, 3, lowest)
-        if lowest < Tile.EAST:
-            suit = lowest - lowest % 9
-            for first in range(max(suit, lowest - 2), min(suit + 6, lowest) + 1):
-                for tiles in product(*(self._choices(kind, lowest) for kind in range(first, first + 3))):
-                    yield Group(GroupKind.CHOW, tiles)
-
-    def _alike(self, kind: GroupKind, size: int, tile: int) -> Iterator[Group]:
-        for natural in range(min(size, self._counts[tile]), 0, -1):
-            tiles = [Placed(Tile(tile), Tile(tile))] * natural
-            if natural < size:
-                tiles += self._substitute(tile) * (size - natural)
-            if len(tiles) == size:
-                yield Group(kind, tuple(tiles))
-
-    def _choices(self, kind: int, lowest: int) -> list[Placed]:
-        """What can stand for `kind` in a run whose lowest natural tile is `lowest`."""
-        natural = [Placed(Tile(kind), Tile(kind))] if self._counts[kind] else []
-        return natural if kind == lowest else natural + self._substitute(kind)
-
-    def _substitute(self, kind: int) -> list[Placed]:
-        """A wildcard in place of `kind`; none for its own kind, which counts as natural tiles."""
-        if self._wild is None or kind == self._wild:
-            return []
-        return [Placed(self._wild, Tile(kind))]
+    def _keep(self) -> None:
+        pair = next((group for group in self._taken if group.kind is GroupKind.PAIR), None)
+        sets = [group for group in self._taken if group is not pair]
+        self.found.append(_SuitReading(tuple(sorted(sets, key=attrgetter("kinds", "tiles"))), pair))
 
 
-def _laid(meld: Meld) -> Group:
-    return Group(MELD_GROUPS[meld.kind], tuple(Placed(tile, tile) for tile in meld.tiles), melded=True)
+@lru_cache(maxsize=128)
+def _choices(suit: int, wild: Tile | None) -> tuple[tuple[_Choice, ...], ...]:
+    """By rank: every group whose lowest natural tile is of that rank."""
+    ranks = len(_weights(suit))
+    return tuple(
+        tuple(
+            _choice(suit, rank, group)
+            for group in (*_alike(suit * RANKS + rank, wild), *_runs(suit, rank, wild))
+        )
+        for rank in range(ranks)
+    )
+
+
+def _choice(suit: int, rank: int, group: Group) -> _Choice:
+    ranks = [tile.actual - suit * RANKS for tile in group.tiles if tile.actual == tile.stands_for]
+    lowest, second, third = (ranks.count(rank + up) for up in range(3))
+    key = sum(_weights(suit)[rank] for rank in ranks)
+    return _Choice(group, group.kind is GroupKind.PAIR, group.substituted, lowest, second, third, key)
+
+
+def _alike(kind: int, wild: Tile | None) -> Iterator[Group]:
+    """Pairs and triplets of a kind with at least one natural tile, those with the most first."""
+    tile = Placed(Tile(kind), Tile(kind))
+    for group, size in ((GroupKind.PAIR, 2), (GroupKind.PUNG, 3)):
+        yield Group(group, (tile,) * size)
+        for natural in range(size - 1, 0, -1):
+            substitutes = _substitute(kind, wild) * (size - natural)
+            if substitutes:
+                yield Group(group, (tile,) * natural + substitutes)
+
+
+def _runs(suit: int, rank: int, wild: Tile | None) -> Iterator[Group]:
+    """Runs whose lowest natural tile is of the rank."""
+    if suit == SUITS - 1:
+        return
+    for first in range(max(0, rank - 2), min(rank, RANKS - 3) + 1):
+        choices = []
+        for kind in range(suit * RANKS + first, suit * RANKS + first + 3):
+            natural = (Placed(Tile(kind), Tile(kind)),) if kind >= suit * RANKS + rank else ()
+            substitute = _substitute(kind, wild) if kind != suit * RANKS + rank else ()
+            choices.append((*natural, *substitute))
+        for tiles in product(*choices):
+            yield Group(GroupKind.CHOW, tiles)
+
+
+def _substitute(kind: int, wild: Tile | None) -> tuple[Placed, ...]:
+    """A wildcard in place of the kind; none for its own kind, which counts as natural tiles."""
+    return () if wild is None or kind == wild else (Placed(wild, Tile(kind)),)

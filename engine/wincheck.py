@@ -13,7 +13,15 @@ from struct import Struct
 
 from engine.errors import EngineError
 from engine.tiles import KINDS, Tile
-from engine.wintable import FLAG, HEAD_RANKS, NEED_OF_SUM, TAIL_RANKS, honour_row, suit_rows
+from engine.wintable import (
+    FLAG,
+    HEAD_RANKS,
+    NEED_OF_SUM,
+    TAIL_KEYS,
+    TAIL_RANKS,
+    honour_row,
+    suit_rows,
+)
 
 Counts = Sequence[int]
 """How many of each of the 34 kinds a hand has, wildcards left out."""
@@ -61,15 +69,27 @@ def _tile_key(kind: int) -> int:
 _TILE_KEYS = tuple(_tile_key(kind) for kind in range(KINDS))
 
 
-def _table_sum(counts: Counts) -> int:
-    """Sum of the four table bytes of a hand."""
+def _fields(counts: Counts) -> tuple[int, ...]:
+    """Head and tail key of the three suits, key of the honours, and 0."""
     if len(counts) != KINDS or min(counts) < 0 or max(counts) > MAX_COPIES:
         raise _counts_error(counts)
+    return _FIELDS.unpack(sum(map(mul, counts, _TILE_KEYS)).to_bytes(_FIELDS.size, "little"))
+
+
+def suit_keys(counts: Counts) -> tuple[int, int, int, int]:
+    """Keys to base 5 of characters, dots, bamboos and honours, the lowest rank most significant.
+
+    Raises:
+        CountsError: not 34 counts of 0..4.
+    """
+    m, m2, p, p2, s, s2, z, _ = _fields(counts)
+    return m * TAIL_KEYS + m2, p * TAIL_KEYS + p2, s * TAIL_KEYS + s2, z
+
+
+def _table_sum(counts: Counts) -> int:
+    """Sum of the four table bytes of a hand."""
     rows = suit_rows()
-    fields: tuple[int, ...] = _FIELDS.unpack(
-        sum(map(mul, counts, _TILE_KEYS)).to_bytes(_FIELDS.size, "little")
-    )
-    m, m2, p, p2, s, s2, z, _ = fields
+    m, m2, p, p2, s, s2, z, _ = _fields(counts)
     return rows[m][m2] + rows[p][p2] + rows[s][s2] + honour_row()[z]
 
 

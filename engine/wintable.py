@@ -27,6 +27,7 @@ FLAG = 64
 
 HEAD_RANKS = 5
 TAIL_RANKS = 4
+TAIL_KEYS = COPIES**TAIL_RANKS
 HONOURS = 7
 
 
@@ -120,6 +121,13 @@ def honour_row() -> bytes:
     return row
 
 
+@lru_cache(maxsize=1)
+def honour_rows() -> tuple[bytes, ...]:
+    """The same in rows like those of a suit: `honour_rows()[key // TAIL_KEYS][key % TAIL_KEYS]`."""
+    row = honour_row()
+    return tuple(row[start : start + TAIL_KEYS] for start in range(0, len(row), TAIL_KEYS))
+
+
 def _with_honour(need0: int, flag: int) -> bytes:
     """Table from the byte of some honours to the byte with one more kind, by what that kind needs."""
     return bytes([(byte % FLAG + need0) % FLAG | byte & FLAG | flag for byte in range(256)])
@@ -129,3 +137,8 @@ NEED_OF_SUM: tuple[int, ...] = tuple(
     (total % FLAG) + (2 if total < FLAG else -1) for total in range(FLAG * 4 + FLAG)
 )
 """Wildcards that complete a hand, by the sum of its four table bytes: the pair goes where it is cheapest."""
+
+NEEDS: tuple[tuple[int, int], ...] = tuple(
+    (byte % FLAG, byte % FLAG + (2 if byte < FLAG else -1)) for byte in range(FLAG * 2)
+)
+"""`need0` and `need1` of a table byte."""
