@@ -12,10 +12,11 @@ from operator import mul
 from struct import Struct
 
 from engine.errors import EngineError
-from engine.tiles import KINDS, Tile
+from engine.tiles import HAND_KINDS, KINDS, Tile
 from engine.wintable import (
     FLAG,
     HEAD_RANKS,
+    HONOURS,
     NEED_OF_SUM,
     TAIL_KEYS,
     TAIL_RANKS,
@@ -66,6 +67,16 @@ def _tile_key(kind: int) -> int:
     return int(5 ** (HEAD_RANKS + TAIL_RANKS - 1 - rank)) << (32 * suit + 16)
 
 
+def _steps(first: int, ranks: int) -> tuple[tuple[int, int], ...]:
+    """For each rank: its number from `first` on, and the way from a key to that with one more tile.
+
+    The way is one round backwards, as negative indices go: a fifth copy then still finds *some* entry.
+    """
+    return tuple((first + rank, 5 ** (ranks - 1 - rank) - 5**ranks) for rank in range(ranks))
+
+
+_HEAD_STEPS, _TAIL_STEPS = _steps(0, HEAD_RANKS), _steps(HEAD_RANKS, TAIL_RANKS)
+_HONOUR_STEPS = _steps(Tile.EAST, HONOURS)
 _TILE_KEYS = tuple(_tile_key(kind) for kind in range(KINDS))
 
 
@@ -144,6 +155,43 @@ def every_tile_wins(counts34: Counts, wilds: int) -> bool:
         CountsError: not 34 counts of 0..4.
     """
     return sets_deficiency(counts34) < wilds and (sum(counts34) + wilds) % 3 == 1
+
+
+def waits(counts34: Counts, wilds: int = 0, wild: Tile | None = None) -> tuple[Tile, ...]:
+    """The kinds that complete these 3n + 1 tiles (wildcards included), in tile order.
+
+    Args:
+        counts34: the natural tiles by kind, 0..4 each.
+        wilds: how many wildcards there are besides.
+        wild: their kind, if one more of it is a wildcard too; None when it counts like any other tile.
+
+    A kind of which the hand already has four is none: no fifth can come. Other tiles that lie open, and kinds
+    the tile set does not have, are not known here.
+
+    >>> waits(counts_of([18, 18, 18, 20, 21, 22, 23, 23, 23, 23, 24, 25, 25]))
+    (Tile.S2, Tile.S5, Tile.S7, Tile.S8)
+
+    Raises:
+        CountsError: not 34 counts of 0..4.
+    """
+    m, m2, p, p2, s, s2, z, _ = _fields(counts34)
+    rows, honours = suit_rows(), honour_row()
+    table = (rows[m][m2], rows[p][p2], rows[s][s2], honours[z])
+    total = sum(table)
+    if NEED_OF_SUM[total] > wilds + 1 or (sum(counts34) + wilds) % 3 != 1:
+        return ()  # one tile does no more than one wildcard does
+    need = NEED_OF_SUM
+    found: list[int] = []
+    for first, head, tail, byte in ((0, m, m2, table[0]), (9, p, p2, table[1]), (18, s, s2, table[2])):
+        others, row = total - byte, rows[head]
+        found += [first + kind for kind, up in _HEAD_STEPS if need[others + rows[head + up][tail]] <= wilds]
+        found += [first + kind for kind, up in _TAIL_STEPS if need[others + row[tail + up]] <= wilds]
+    others = total - table[3]
+    found += [kind for kind, up in _HONOUR_STEPS if need[others + honours[z + up]] <= wilds]
+    live = [HAND_KINDS[kind] for kind in found if counts34[kind] < MAX_COPIES and kind != wild]
+    if wild is not None and counts34[wild] + wilds < MAX_COPIES:
+        live = sorted([*live, wild])
+    return tuple(live)
 
 
 class WinChecker:
