@@ -2,88 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import NewType
 
+from engine.facts import Counters, Facts
+from engine.frozen import FrozenMap
 from engine.melds import Meld
 from engine.tiles import Tile
+
+__all__ = ["DRAW", "Claim", "Counters", "Facts", "OptionValue", "Options", "Seat", "Shown"]
 
 Seat = NewType("Seat", int)
 """A seat of one hand, counter-clockwise from 0 = the dealer. Not a side of the table."""
 
 OptionValue = bool | int | str
 
-
-class How(StrEnum):
-    """How the hand is won: the value of `how` in a claim."""
-
-    SELF = "self"
-    DISCARD = "discard"
-    ROBKONG = "robkong"
-    KONG_MING = "kong_ming"
-    KONG_AN = "kong_an"
-    HEAVEN = "heaven"
-    DRAW = "draw"
-
-    @property
-    def is_from_another(self) -> bool:
-        """Whether the winning tile is another player's: a discard or the tile of a robbed kong."""
-        return self in (How.DISCARD, How.ROBKONG)
+DRAW = "draw"
+"""The `how` of an exhausted wall; the other ways to end a hand are a rule set's own (`RuleData.hows`)."""
 
 
-class Options(Mapping[str, OptionValue]):
-    """Option values by name: a mapping that cannot be changed, so that claims are values.
-
-    >>> Options(payment="bao") == {"payment": "bao"}
-    True
-    """
-
-    __slots__ = ("_items",)
-
-    def __init__(self, values: Mapping[str, OptionValue] | None = None, **named: OptionValue) -> None:
-        self._items = dict(values or {}, **named)
-
-    def __getitem__(self, name: str) -> OptionValue:
-        return self._items[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._items)
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __hash__(self) -> int:
-        return hash(frozenset(self._items.items()))
-
-    def __repr__(self) -> str:
-        return f"Options({', '.join(f'{name}={value!r}' for name, value in self._items.items())})"
+class Options(FrozenMap[OptionValue]):
+    """Option values by name."""
 
 
 @dataclass(frozen=True, slots=True)
-class DiscardedWilds:
-    """Wildcards the winner has discarded and nobody claimed (Zhenjiang 打搭, rules §4 and §6).
+class Shown:
+    """What lies open before one seat: melds, and facts such as spread tiles (where losers score).
 
-    `shou` 首搭: among the very first discards; `er` 二搭: later and shown;
-    `peng` 碰后打搭: right after an own pung.
+    >>> Shown().melds
+    ()
     """
 
-    shou: int = 0
-    er: int = 0
-    peng: int = 0
-
-    @property
-    def total(self) -> int:
-        """How many wildcards lie among the winner's discards by these counters."""
-        return self.shou + self.er + self.peng
+    melds: tuple[Meld, ...] = ()
+    facts: Facts = Facts()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """A claimed win, or an exhausted wall (`how` = draw, then without hand and winner).
 
-    `concealed` are the concealed tiles without the winning tile `win`. `chips` are per seat, None = no cap.
+    `indicator` is the tile turned up in every rule set that turns one up. `concealed` are the concealed tiles
+    without the winning tile `win`; `melds` are the winner's. `how` is one of the rule set's ways to win.
+    `chips` are per seat, None = no cap. `facts` are the rule set's own (`RuleData.facts`), only what differs
+    from the default. `shown` is () or one entry per seat; the winner's melds are in `melds`, not there.
     `options` override those of the rule set for this claim. `spelling` is how the concealed tiles were
     written, kept so that a line comes back letter for letter; it does not take part in comparisons.
     """
@@ -92,12 +54,13 @@ class Claim:
     concealed: tuple[Tile, ...] = ()
     melds: tuple[Meld, ...] = ()
     win: Tile | None = None
-    how: How
+    how: str
     winner: Seat | None = None
     discarder: Seat | None = None
-    da: DiscardedWilds = DiscardedWilds()
     chips: tuple[int, ...] | None = None
     xianggong: bool = False
+    facts: Facts = Facts()
+    shown: tuple[Shown, ...] = ()
     options: Mapping[str, OptionValue] = field(default_factory=Options)
     spelling: str | None = field(default=None, compare=False, repr=False)
 

@@ -1,20 +1,25 @@
-"""A whole claim as one line of text or as a JSON object; use it from `engine.notation`.
+"""A whole claim as one line of text; use it from `engine.notation`.
 
-The two forms hold the same data (rules README, "Keys of a claim" and "One line of text").
+What may stand in a line is the rule set's: its ways to win, its facts, its options (`engine.ruledata`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
 from engine import rulesets
-from engine.claim import Claim, DiscardedWilds, How, Options, OptionValue, Seat
+from engine.claim import DRAW, Claim, Facts, Options, OptionValue, Seat
 from engine.errors import EngineError
+from engine.factcodec import at, fact_from_word, fact_to_word, read_count, read_counts, read_truth
+from engine.facts import FactSpec, FactValue
 from engine.hand import Hand
 from engine.melds import Meld
+from engine.ruledata import RuleData
+from engine.showntext import ShownDraft, shown_words
 from engine.tiles import Tile
 from engine.tiletext import (
     AmbiguousNotation,
@@ -28,116 +33,91 @@ from engine.tiletext import (
 )
 
 _WORD = re.compile(r"\S+")
-_NUMBER = re.compile(r"-?[0-9]{1,9}")
-DA_COUNTERS = ("shou", "er", "peng")
-"""The counters of `da`, in the order they are written."""
-T = TypeVar("T")
+_PLACE = re.compile(r"p([0-9]{1,2})(?:\.(\w+))?")
 
 
-@dataclass
-class _Draft:
-    """What has been read of a claim so far; `facts` are keyword arguments of `Claim`."""
+def one_tile(text: str) -> Tile:
+    """Read exactly one tile.
 
-    facts: dict[str, Any] = field(default_factory=dict)
-    options: dict[str, OptionValue] = field(default_factory=dict)
-    melds: list[Meld] = field(default_factory=list)
-
-    def put(self, name: str, value: object, what: str) -> None:
-        """Keep a fact, once."""
-        if name in self.facts:
-            raise AmbiguousNotation(f"{what} is given twice; keep one", 0)
-        self.facts[name] = value
-
-    def claim(self) -> Claim:
-        return Claim(**self.facts, melds=tuple(self.melds), options=Options(self.options))
-
-
-def _one_tile(text: str) -> Tile:
+    Raises:
+        InvalidNotation, IllegalNotation: none, several, or not a tile.
+    """
     tiles = parse_tiles(text)
     if len(tiles) != 1:
         raise InvalidNotation(f"one tile is wanted here, not {text!r}", 0)
     return tiles[0]
 
 
-def _number(text: str) -> int:
-    if not _NUMBER.fullmatch(text):
-        raise InvalidNotation(f"{text!r} is not a whole number", 0)
-    return int(text)
+def how_of(data: RuleData, text: str) -> str:
+    """Return the way to win (or "draw") if the rule set has it.
 
-
-def _count(text: str) -> int:
-    number = _number(text)
-    if number < 0:
-        raise IllegalNotation(f"{text} is below 0", 0)
-    return number
-
-
-def _how(text: str) -> How:
-    try:
-        return How(text)
-    except ValueError:
-        raise IllegalNotation(f"there is no how={text}; use one of {', '.join(How)}", 0) from None
-
-
-def _da(text: str) -> DiscardedWilds:
-    counters: dict[str, int] = {}
-    for at, name, value in _pieces(text):
-        if name not in DA_COUNTERS:
-            raise IllegalNotation(f"da has no counter {name!r}; use {', '.join(DA_COUNTERS)}", at)
-        if name in counters:
-            raise AmbiguousNotation(f"the counter {name} is given twice", at)
-        counters[name] = _at(at + len(name) + 1, _count, value)
-    return DiscardedWilds(**counters)
-
-
-def _pieces(text: str) -> Iterator[tuple[int, str, str]]:
-    at = 0
-    for piece in text.split(","):
-        name, _, value = piece.partition(":")
-        yield at, name, value
-        at += len(piece) + 1
-
-
-def _chips(text: str) -> tuple[int, ...]:
-    chips = []
-    at = 0
-    for piece in text.split(","):
-        chips.append(_at(at, _count, piece))
-        at += len(piece) + 1
-    return tuple(chips)
-
-
-def _truth(text: str) -> bool:
-    if text not in ("true", "false"):
-        raise InvalidNotation(f"true or false is wanted, not {text!r}", 0)
-    return text == "true"
-
-
-def _at(offset: int, read: Callable[[str], T], text: str) -> T:
-    """Read a part of a longer text; an error keeps its place in the longer one."""
-    try:
-        return read(text)
-    except NotationError as error:
-        raise error.moved(offset) from None
+    Raises:
+        IllegalNotation: it has not; the message lists those there are.
+    """
+    if text != DRAW and text not in data.hows:
+        raise IllegalNotation(f"there is no how={text}; use one of {', '.join((*data.hows, DRAW))}", 0)
+    return text
 
 
 _KEYS: dict[str, tuple[str, Callable[[str], object]]] = {
-    "flip": ("indicator", _one_tile),
-    "how": ("how", _how),
-    "seat": ("winner", lambda text: Seat(_count(text))),
-    "from": ("discarder", lambda text: Seat(_count(text))),
-    "da": ("da", _da),
-    "chips": ("chips", _chips),
-    "xianggong": ("xianggong", _truth),
+    "flip": ("indicator", one_tile),
+    "seat": ("winner", lambda text: Seat(read_count(text))),
+    "from": ("discarder", lambda text: Seat(read_count(text))),
+    "chips": ("chips", read_counts),
+    "xianggong": ("xianggong", read_truth),
 }
-"""The keys of a line: the field of `Claim` and how its value is read."""
+"""The keys of a line besides `how` and facts: the field of `Claim` and how its value is read."""
 
 _FLAGS = ("xianggong",)
-"""Keys which may stand without a value; they then mean true."""
+"""Keys which may stand without a value; they then mean true. Yes/no facts and options may too."""
+
+
+@dataclass
+class _Draft:
+    """What has been read of a claim so far; `fields` are keyword arguments of `Claim`."""
+
+    data: RuleData
+    fields: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, FactValue] = field(default_factory=dict)
+    options: dict[str, OptionValue] = field(default_factory=dict)
+    melds: list[Meld] = field(default_factory=list)
+    shown: ShownDraft = field(default_factory=ShownDraft)
+
+    def __post_init__(self) -> None:
+        self.words = {spec.word: spec for spec in self.data.facts.values()}
+        self.keys = {key: entry for key, entry in _KEYS.items() if entry[0] in (*self.data.keys, "winner")}
+
+    def put(self, name: str, value: object, what: str) -> None:
+        """Keep a fact, once."""
+        if name in self.fields:
+            raise AmbiguousNotation(f"{what} is given twice; keep one", 0)
+        self.fields[name] = value
+
+    def put_fact(self, spec: FactSpec, value: FactValue) -> None:
+        """Keep a fact of the rule set, once."""
+        if spec.name in self.facts:
+            raise AmbiguousNotation(f"{spec.word} is given twice; keep one", 0)
+        self.facts[spec.name] = value
+
+    def claim(self) -> Claim:
+        """Build the claim; facts that have their default are left out."""
+        facts = {name: value for name, value in self.facts.items() if value != self.data.facts[name].default}
+        return Claim(
+            **self.fields,
+            melds=tuple(self.melds),
+            facts=in_order(self.data, facts),
+            shown=self.shown.finished(self.data),
+            options=Options(self.options),
+        )
+
+
+def in_order(data: RuleData, facts: dict[str, FactValue]) -> Facts:
+    """Facts in the order in which the rule set declares them, so that a line has one form."""
+    return Facts({name: facts[name] for name in data.facts if name in facts})
 
 
 def parse_claim(line: str, ruleset_id: str) -> Claim:
-    """Read a claim in one line; the rule set says which options exist.
+    """Read a claim in one line; the rule set says which facts and options exist.
 
     >>> parse_claim("11z +1z flip=5s how=self seat=0 payment=bao", "zhenjiang").options["payment"]
     'bao'
@@ -146,37 +126,68 @@ def parse_claim(line: str, ruleset_id: str) -> Claim:
         InvalidNotation, IllegalNotation, AmbiguousNotation: with the position in the line.
         UnknownRuleSetError: there is no such rule set.
     """
-    specs = rulesets.option_specs(ruleset_id)
-    draft = _Draft()
+    draft = _Draft(rulesets.data(ruleset_id))
     for word in _WORD.finditer(line):
-        _at(word.start(), lambda text: _read_word(text, draft, specs), word.group())
-    if "how" not in draft.facts:
+        at(word.start(), partial(_read_word, draft), word.group())
+    if "how" not in draft.fields:
         raise InvalidNotation("how= is missing; add how=self, how=discard …", len(line))
-    return draft.claim()
+    claim = draft.claim()
+    check_owner_of_melds(claim, draft.data, len(line))
+    return claim
 
 
-def _read_word(word: str, draft: _Draft, specs: Mapping[str, rulesets.OptionSpec]) -> None:
+def check_owner_of_melds(claim: Claim, data: RuleData, position: int) -> None:
+    """Refuse melds that belong to nobody, where every player's melds are told apart.
+
+    Raises:
+        InvalidNotation, AmbiguousNotation: the winner is missing, or his melds stand in two places.
+    """
+    if not data.seat_facts:
+        return
+    has_winner = claim.winner is not None and claim.winner < data.players
+    if claim.melds and not has_winner:
+        raise InvalidNotation("melds need their owner; add seat=, or write p0=P:111m", position)
+    if has_winner and claim.shown and claim.shown[claim.winner or 0].melds:
+        raise AmbiguousNotation(f"the winner's melds stand alone, without p{claim.winner}=", position)
+
+
+def _read_word(draft: _Draft, word: str) -> None:
+    specs = draft.data.options
     key, equals, value = word.partition("=")
-    if equals:
-        _read_pair(key, value, draft, specs)
-    elif word in _FLAGS or (word in specs and specs[word].type == "bool"):
-        _read_pair(word, "true", draft, specs)
-    elif word in specs or word in _KEYS:
-        raise InvalidNotation(f"{word} needs a value; write {word}=…", 0)
+    place = _PLACE.fullmatch(key) if draft.data.seat_facts else None
+    if place is not None:
+        draft.shown.read(draft.data, int(place[1]), place[2], value if equals else None, len(key) + 1)
+    elif equals:
+        _read_pair(key, value, draft)
+    elif word in (*_FLAGS, *draft.words, *specs, *_KEYS):
+        _read_bare(word, draft)
     elif word.startswith("+"):
-        draft.put("win", _at(1, _one_tile, word[1:]), "the winning tile")
+        draft.put("win", at(1, one_tile, word[1:]), "the winning tile")
     elif ":" in word:
         draft.melds.append(parse_meld(word))
     else:
-        tiles = parse_tiles(word)
-        draft.put("concealed", tiles, "the row of concealed tiles (write it without spaces)")
-        draft.facts["spelling"] = word
+        draft.put("concealed", parse_tiles(word), "the row of concealed tiles (write it without spaces)")
+        draft.fields["spelling"] = word
 
 
-def _read_pair(key: str, value: str, draft: _Draft, specs: Mapping[str, rulesets.OptionSpec]) -> None:
-    if key in _KEYS:
-        name, read = _KEYS[key]
-        draft.put(name, _at(len(key) + 1, read, value), key)
+def _read_bare(word: str, draft: _Draft) -> None:
+    named: dict[str, Any] = {**draft.data.options, **draft.words}
+    if word not in _FLAGS and not (word in named and named[word].type == "bool"):
+        raise InvalidNotation(f"{word} needs a value; write {word}=…", 0)
+    _read_pair(word, "true", draft)
+
+
+def _read_pair(key: str, value: str, draft: _Draft) -> None:
+    start = len(key) + 1
+    specs = draft.data.options
+    if key == "how":
+        draft.put("how", at(start, partial(how_of, draft.data), value), key)
+    elif key in draft.words:
+        spec = draft.words[key]
+        draft.put_fact(spec, at(start, partial(fact_from_word, spec), value))
+    elif key in draft.keys:
+        name, read = draft.keys[key]
+        draft.put(name, at(start, read, value), key)
     elif key not in specs:
         raise IllegalNotation(f"there is no key {key!r} here", 0)
     elif key in draft.options:
@@ -185,16 +196,22 @@ def _read_pair(key: str, value: str, draft: _Draft, specs: Mapping[str, rulesets
         try:
             draft.options[key] = specs[key].parse(value)
         except EngineError as error:
-            raise IllegalNotation(str(error).rstrip("."), len(key) + 1) from None
+            raise IllegalNotation(str(error).rstrip("."), start) from None
 
 
-def format_claim(claim: Claim) -> str:
+def format_claim(claim: Claim, ruleset_id: str) -> str:
     """Write a claim as one line; inverse of `parse_claim`.
 
-    >>> format_claim(parse_claim("1m1m  flip=5s +1m seat=0 how=self", "zhenjiang"))
+    >>> format_claim(parse_claim("1m1m  flip=5s +1m seat=0 how=self", "zhenjiang"), "zhenjiang")
     '1m1m +1m flip=5s how=self seat=0'
+
+    Raises:
+        UnknownRuleSetError: there is no such rule set.
+        InvalidNotation, AmbiguousNotation: see `check_owner_of_melds`.
     """
-    return " ".join((*_tile_words(claim), *_fact_words(claim)))
+    data = rulesets.data(ruleset_id)
+    check_owner_of_melds(claim, data, 0)
+    return " ".join((*_tile_words(claim), *_fact_words(claim, data)))
 
 
 def concealed_text(claim: Claim) -> str:
@@ -216,24 +233,29 @@ def _tile_words(claim: Claim) -> Iterator[str]:
         yield f"+{claim.win.id}"
 
 
-def _fact_words(claim: Claim) -> Iterator[str]:
+def _fact_words(claim: Claim, data: RuleData) -> Iterator[str]:
     if claim.indicator is not None:
         yield f"flip={claim.indicator.id}"
-    yield f"how={claim.how.value}"
+    yield f"how={claim.how}"
     if claim.winner is not None:
         yield f"seat={claim.winner}"
     if claim.discarder is not None:
         yield f"from={claim.discarder}"
-    if claim.da.total:
-        yield "da=" + ",".join(
-            f"{name}:{getattr(claim.da, name)}" for name in DA_COUNTERS if getattr(claim.da, name)
-        )
+    for name, spec in data.facts.items():
+        if name in claim.facts:
+            yield fact_word(spec.word, claim.facts[name])
     if claim.chips is not None:
         yield "chips=" + ",".join(map(str, claim.chips))
     if claim.xianggong:
         yield "xianggong"
+    yield from shown_words(claim, data)
     for name, value in claim.options.items():
         yield f"{name}={str(value).lower() if isinstance(value, bool) else value}"
+
+
+def fact_word(word: str, value: FactValue) -> str:
+    """A fact as a word: a yes/no fact stands bare."""
+    return word if value is True else f"{word}={fact_to_word(value)}"
 
 
 def parse_hand(text: str) -> Hand:
@@ -245,10 +267,21 @@ def parse_hand(text: str) -> Hand:
     Raises:
         InvalidNotation, IllegalNotation, AmbiguousNotation: with the position in the text.
     """
-    draft = _Draft()
+    hand = Hand(())
     for word in _WORD.finditer(text):
-        _at(word.start(), lambda part: _read_word(part, draft, {}), word.group())
-    facts = draft.facts
-    if extra := facts.keys() - {"concealed", "win", "spelling"}:
-        raise IllegalNotation(f"a hand has no {min(extra)}", 0)
-    return Hand(facts.get("concealed", ()), tuple(draft.melds), facts.get("win"))
+        hand = at(word.start(), partial(_read_hand_word, hand), word.group())
+    return hand
+
+
+def _read_hand_word(hand: Hand, word: str) -> Hand:
+    if word.startswith("+"):
+        if hand.win is not None:
+            raise AmbiguousNotation("the winning tile is given twice; keep one", 0)
+        return replace(hand, win=at(1, one_tile, word[1:]))
+    if "=" in word:
+        raise IllegalNotation(f"a hand has no {word.partition('=')[0]}", 0)
+    if ":" in word:
+        return replace(hand, melds=(*hand.melds, parse_meld(word)))
+    if hand.concealed:
+        raise AmbiguousNotation("the row of concealed tiles is given twice; write it without spaces", 0)
+    return replace(hand, concealed=parse_tiles(word))

@@ -7,11 +7,12 @@ have, melds, contradictory facts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
-from engine.claim import Claim, How
+from engine.claim import Claim
 from engine.melds import Meld, MeldKind
-from engine.ruledata import RuleData
+from engine.ruledata import HowSpec, RuleData
 from engine.tiles import Tile
 
 Defect = tuple[str, tuple[str, ...]]
@@ -19,121 +20,154 @@ Defect = tuple[str, tuple[str, ...]]
 
 DEALER = 0
 
+TILE_DEFECTS = frozenset({"tile_count", "fifth_copy", "foreign_tile", "unknown_tile"})
+"""Defects after which it makes no sense to ask whether the hand wins."""
 
-def defects(claim: Claim, data: RuleData, wild: Tile | None, *, kong_of_three: bool) -> Iterator[Defect]:
-    """Yield every defect of a claimed win, in the documented order.
 
-    `wild` is the wildcard kind where it is known; `kong_of_three` allows a concealed kong of three tiles of
-    the indicator kind (option `indicator_kong3`).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What a rule set allows a claim to hold.
+
+    `expected` concealed tiles; `elsewhere` tiles that are known to lie outside the claim's own tiles, such as
+    discarded wildcards; `meld_fits` says whether the tiles of a meld are what its kind says.
     """
-    yield from _tile_count(claim, data)
-    yield from _fifth_copies(claim, data, wild)
-    yield from _foreign_tiles(claim, data)
-    for meld in claim.melds:
-        yield from _meld(meld, claim, data, kong_of_three=kong_of_three)
-    yield from _facts(claim, data, wild)
+
+    data: RuleData
+    expected: int
+    elsewhere: Sequence[Tile] = ()
+    meld_fits: Callable[[Meld], bool] = lambda meld: meld.is_well_formed
 
 
-def _tile_count(claim: Claim, data: RuleData) -> Iterator[Defect]:
-    expected = data.hand_size - 3 * len(claim.melds)
+def defects(claim: Claim, bounds: Bounds) -> Iterator[Defect]:
+    """Yield every defect of a claimed win, in the documented order."""
+    data = bounds.data
+    tiles = _tiles_of(claim)
+    how = data.hows.get(claim.how)
+    yield from _tile_count(claim, bounds.expected, how)
+    yield from _fifth_copies(tiles, claim.indicator, bounds)
+    yield from _foreign_tiles(tiles, claim.indicator, data)
+    yield from _melds(claim, bounds)
+    yield from _facts(claim, data, how)
+
+
+def _tiles_of(claim: Claim) -> list[Tile]:
+    """All tiles that lie in the claim: the winner's, and the melds of the others."""
+    melds = [*claim.melds, *(meld for entry in claim.shown for meld in entry.melds)]
+    flowers = [tile for value in claim.facts.values() if isinstance(value, tuple) for tile in value]
+    return [*claim.held, *(tile for meld in melds for tile in meld.tiles), *flowers]
+
+
+def _tile_count(claim: Claim, expected: int, how: HowSpec | None) -> Iterator[Defect]:
     if len(claim.concealed) != expected or expected < 1:
         yield "tile_count", (f"hand={len(claim.concealed)}", f"expected={max(expected, 0)}")
-    elif claim.win is None:
+    elif claim.win is None and (how is None or how.tile == "required"):
         yield "tile_count", ("win=none",)
+    elif claim.win is not None and how is not None and how.tile == "none":
+        yield "tile_count", (f"win={claim.win.id}", f"how={claim.how}")
 
 
-def _fifth_copies(claim: Claim, data: RuleData, wild: Tile | None) -> Iterator[Defect]:
-    """More copies of a kind than the set has: in the hand, as the indicator, or among the counted 打搭."""
-    copies = Counter([*claim.held, *(tile for meld in claim.melds for tile in meld.tiles)])
-    if claim.indicator is not None:
-        copies[claim.indicator] += 1
-    if wild is not None:
-        copies[wild] += claim.da.total
+def _fifth_copies(tiles: Sequence[Tile], indicator: Tile | None, bounds: Bounds) -> Iterator[Defect]:
+    """More copies of a kind than the set has: in the claim, as the indicator, or known to be elsewhere."""
+    copies = Counter(tiles)
+    copies.update(bounds.elsewhere)
+    if indicator is not None:
+        copies[indicator] += 1
+    counts = bounds.data.tile_set.counts
     for tile in sorted(copies):
-        limit = data.tile_set.counts[tile] if tile <= Tile.BAMBOO else 0
+        limit = counts[tile] if tile <= Tile.BAMBOO else 0
         if 0 < limit < copies[tile]:
             yield "fifth_copy", (tile.id,)
 
 
-def _foreign_tiles(claim: Claim, data: RuleData) -> Iterator[Defect]:
-    tiles = {*claim.held, *(tile for meld in claim.melds for tile in meld.tiles)}
-    if claim.indicator is not None:
-        tiles.add(claim.indicator)
-    for tile in sorted(tiles):
+def _foreign_tiles(tiles: Sequence[Tile], indicator: Tile | None, data: RuleData) -> Iterator[Defect]:
+    kinds = set(tiles) if indicator is None else {*tiles, indicator}
+    for tile in sorted(kinds):
         if tile > Tile.BAMBOO:
             yield "unknown_tile", (tile.id,)
         elif not data.tile_set.counts[tile]:
             yield "foreign_tile", (tile.id,)
 
 
-def _meld(meld: Meld, claim: Claim, data: RuleData, *, kong_of_three: bool) -> Iterator[Defect]:
-    text = f"{meld.kind.value}:{''.join(tile.id for tile in meld.tiles)}"
-    if meld.kind not in data.melds:
-        yield "chow_not_allowed" if meld.kind is MeldKind.CHOW else "unknown_meld", (text,)
-    elif not meld.is_well_formed and not (kong_of_three and _is_indicator_kong(meld, claim)):
-        yield "unknown_meld", (text,)
+def _melds(claim: Claim, bounds: Bounds) -> Iterator[Defect]:
+    for meld in claim.melds:
+        yield from _meld(meld, bounds)
+    for entry in claim.shown:
+        for meld in entry.melds:
+            yield from _meld(meld, bounds)
 
 
-def _is_indicator_kong(meld: Meld, claim: Claim) -> bool:
-    """A concealed kong of the three live tiles of the indicator kind (rules/zhenjiang.md §4)."""
-    return meld.kind is MeldKind.CONCEALED_KONG and list(meld.tiles) == [claim.indicator] * 3
+def _meld(meld: Meld, bounds: Bounds) -> Iterator[Defect]:
+    if meld.kind not in bounds.data.melds:
+        code = "chow_not_allowed" if meld.kind is MeldKind.CHOW else "unknown_meld"
+        yield code, (_meld_text(meld),)
+    elif not bounds.meld_fits(meld):
+        yield "unknown_meld", (_meld_text(meld),)
 
 
-def _facts(claim: Claim, data: RuleData, wild: Tile | None) -> Iterator[Defect]:
-    for about in (*_people(claim, data), *_heaven(claim), *_kongs(claim, wild)):
-        yield "contradictory_facts", about
-    if claim.how not in data.hows:
-        yield "contradictory_facts", (f"how={claim.how.value}", f"ruleset={data.id}")
+def _meld_text(meld: Meld) -> str:
+    return f"{meld.kind.value}:{''.join(tile.id for tile in meld.tiles)}"
+
+
+def _facts(claim: Claim, data: RuleData, how: HowSpec | None) -> Iterator[Defect]:
+    if how is None:
+        yield "contradictory_facts", (f"how={claim.how}", f"ruleset={data.id}")
+    else:
+        for about in (*_people(claim, data, how), *_means(claim, how)):
+            yield "contradictory_facts", about
     if claim.indicator is None and data.deal.indicators:
         yield "contradictory_facts", ("flip=none", f"ruleset={data.id}")
+    yield from common_fact_defects(claim, data)
+
+
+def common_fact_defects(claim: Claim, data: RuleData) -> Iterator[Defect]:
+    """Yield what is wrong with facts that a win and an exhausted wall share: chips, tiles among the facts."""
     if claim.chips is not None and len(claim.chips) != data.players:
         yield "contradictory_facts", (f"chips={len(claim.chips)} numbers", f"players={data.players}")
+    if claim.shown and len(claim.shown) != data.players:
+        yield "contradictory_facts", (f"{len(claim.shown)} players' tiles", f"players={data.players}")
+    for name, value in claim.facts.items():
+        if name not in data.facts:
+            yield "contradictory_facts", (name, f"ruleset={data.id}")
+        elif isinstance(value, tuple) and data.facts[name].role == "flowers":
+            wrong = sorted(tile.id for tile in set(value) if not tile.is_flower)
+            if wrong:
+                yield "contradictory_facts", (name, wrong[0])
 
 
-def _people(claim: Claim, data: RuleData) -> Iterator[tuple[str, ...]]:
-    how = f"how={claim.how.value}"
+def _people(claim: Claim, data: RuleData, how: HowSpec) -> Iterator[tuple[str, ...]]:
+    said = f"how={claim.how}"
     for name, seat in (("seat", claim.winner), ("from", claim.discarder)):
         if seat is not None and not 0 <= seat < data.players:
             yield f"{name}={seat}", f"players={data.players}"
     if claim.winner is None:
-        yield how, "seat=none"
-    if claim.how.is_from_another and claim.discarder is None:
-        yield how, "from=none"
-    if not claim.how.is_from_another and claim.discarder is not None:
-        yield how, f"from={claim.discarder}"
+        yield said, "seat=none"
+    elif how.dealer and claim.winner != DEALER:
+        yield said, f"seat={claim.winner}"
+    if how.discarder == "required" and claim.discarder is None:
+        yield said, "from=none"
+    if how.discarder == "none" and claim.discarder is not None:
+        yield said, f"from={claim.discarder}"
     if claim.discarder is not None and claim.discarder == claim.winner:
         yield f"seat={claim.winner}", f"from={claim.discarder}"
 
 
-def _heaven(claim: Claim) -> Iterator[tuple[str, ...]]:
-    """天胡 is the dealer's before any discard or kong (rules/zhenjiang.md §5)."""
-    if claim.how is not How.HEAVEN:
-        return
-    if claim.winner is not None and claim.winner != DEALER:
-        yield "how=heaven", f"seat={claim.winner}"
-    if claim.melds:
-        yield "how=heaven", f"melds={len(claim.melds)}"
-    if claim.da.total:
-        yield "how=heaven", f"da={claim.da.total}"
-
-
-def _kongs(claim: Claim, wild: Tile | None) -> Iterator[tuple[str, ...]]:
+def _means(claim: Claim, how: HowSpec) -> Iterator[tuple[str, ...]]:
     """A replacement tile needs its kong; a robbed kong needs three more of the tile, none with the winner."""
-    needed = {How.KONG_MING: MeldKind.KONG, How.KONG_AN: MeldKind.CONCEALED_KONG}.get(claim.how)
-    if needed is not None and all(meld.kind is not needed for meld in claim.melds):
-        yield f"how={claim.how.value}", f"melds without {needed.value}:"
-    if claim.how is How.ROBKONG and claim.win is not None:
-        others = [*claim.concealed, *(tile for meld in claim.melds for tile in meld.tiles)]
-        if claim.win in others:
-            yield "how=robkong", f"{claim.win.id} in the hand"
+    if how.meld and all(meld.kind.value != how.meld for meld in claim.melds):
+        yield f"how={claim.how}", f"melds without {how.meld}:"
+    if how.robs and claim.win is not None:
+        if claim.win in (*claim.concealed, *(tile for meld in claim.melds for tile in meld.tiles)):
+            yield f"how={claim.how}", f"{claim.win.id} in the hand"
         if claim.win == claim.indicator:
-            yield "how=robkong", f"flip={claim.win.id}"
-        if claim.win == wild and claim.da.total:
-            yield "how=robkong", f"da={claim.da.total}"
+            yield f"how={claim.how}", f"flip={claim.win.id}"
 
 
-def draw_defects(claim: Claim, data: RuleData) -> Iterator[Defect]:
-    """Yield what cannot stand beside an exhausted wall: a hand, a winner, a discarder."""
+def draw_defects(claim: Claim, bounds: Bounds) -> Iterator[Defect]:
+    """Yield what cannot stand beside an exhausted wall: a hand, a winner, impossible tiles."""
+    tiles = [tile for entry in claim.shown for meld in entry.melds for tile in meld.tiles]
+    yield from _fifth_copies(tiles, claim.indicator, bounds)
+    yield from _foreign_tiles(tiles, claim.indicator, bounds.data)
+    yield from _melds(claim, bounds)
     facts = {
         "hand": bool(claim.concealed or claim.melds or claim.win is not None),
         f"seat={claim.winner}": claim.winner is not None,
@@ -142,5 +176,4 @@ def draw_defects(claim: Claim, data: RuleData) -> Iterator[Defect]:
     for name, given in facts.items():
         if given:
             yield "contradictory_facts", ("how=draw", name)
-    if claim.how not in data.hows:
-        yield "contradictory_facts", ("how=draw", f"ruleset={data.id}")
+    yield from common_fact_defects(claim, bounds.data)

@@ -12,8 +12,8 @@ from engine.tiles import Tile
 class Hand:
     """Tiles of one player. `concealed` does not hold `win`, the tile that completes the hand.
 
-    >>> Hand((Tile.M1,)).sets_missing
-    4
+    >>> Hand((Tile.M1,), win=Tile.M1).held
+    (Tile.M1, Tile.M1)
     """
 
     concealed: tuple[Tile, ...]
@@ -29,8 +29,3 @@ class Hand:
     def tiles(self) -> tuple[Tile, ...]:
         """All tiles, those of the melds last."""
         return (*self.held, *(tile for meld in self.melds for tile in meld.tiles))
-
-    @property
-    def sets_missing(self) -> int:
-        """How many sets of four the melds do not give; below 0 with too many melds."""
-        return 4 - len(self.melds)

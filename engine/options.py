@@ -8,6 +8,10 @@ from typing import Any
 
 from engine.claim import Options, OptionValue
 from engine.errors import EngineError
+from engine.frozen import FrozenMap
+
+ASK = ("", "should", "must")
+"""Values of `OptionSpec.ask`."""
 
 SOURCES = ("SEED", "PUBLIC", "CHOICE")
 """First word of `OptionSpec.source`: said in the seed document, found in public, or ours."""
@@ -23,7 +27,12 @@ class OptionError(EngineError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptionSpec:
-    """One option. `type` is "bool", "int" or "choice"; a choice lists `allowed`, a number has limits."""
+    """One option. `type` is "bool", "int" or "choice"; a choice lists `allowed`, a number has limits.
+
+    `ask` says whether somebody has to choose at set-up: "" = the default is good, "should" = the event ought
+    to fix it, the default stands meanwhile, "must" = a table does not open before it is chosen; its default
+    is only what worked examples without the option mean. `effects` are sentences by value.
+    """
 
     name: str
     type: str
@@ -34,6 +43,10 @@ class OptionSpec:
     source: str
     section: str
     text: str
+    zh: str = ""
+    ask: str = ""
+    effects: Mapping[str, str] = FrozenMap()
+    effects_zh: Mapping[str, str] = FrozenMap()
 
     def check(self, value: OptionValue) -> OptionValue:
         """Return the value if the option can have it.
@@ -81,11 +94,14 @@ def spec_from_table(name: str, table: Mapping[str, Any]) -> OptionSpec:
         EngineError: a key is missing or unknown, or the default is not allowed.
     """
     try:
-        spec = OptionSpec(name=name, **{**table, "allowed": tuple(table.get("allowed", ()))})
+        frozen = {key: FrozenMap(table[key]) for key in ("effects", "effects_zh") if key in table}
+        spec = OptionSpec(name=name, **{**table, "allowed": tuple(table.get("allowed", ())), **frozen})
     except TypeError as error:
         raise EngineError(f"option {name} of the rule set's file is wrong: {error}.") from None
     if not spec.source.startswith(SOURCES):
         raise EngineError(f"option {name}: the source starts with one of {', '.join(SOURCES)}.")
+    if spec.ask not in ASK:
+        raise EngineError(f"option {name}: ask is one of {', '.join(ASK[1:])}, or left out.")
     spec.check(spec.default)
     return spec
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.claim import How
 from engine.errors import EngineError
+from engine.facts import FactSpec, fact_spec
 from engine.melds import MeldKind
 from engine.options import OptionSpec, spec_from_table
 from engine.tiles import SUIT_SIZES, TILE_IDS, Tile
@@ -56,34 +56,99 @@ class Price:
     code: str
     section: str
     payers: Payers
+    unit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HowSpec:
+    """A way to win.
+
+    `claimed`: the winning tile is another player's (a discard, or the tile of a robbed kong, then `robs`).
+    `tile`: whether there is a winning tile, "required" or "none". `discarder`: "required", "optional" or
+    "none". `meld`: the letter of a meld the winner must have, "" = none. `dealer`: only he can win so.
+    """
+
+    name: str
+    claimed: bool = False
+    robs: bool = False
+    tile: str = "required"
+    discarder: str = "none"
+    meld: str = ""
+    dealer: bool = False
+    section: str
+    text: str
+    zh: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallSpec:
+    """A call on another player's tile, "win" among them.
+
+    Calls of a lower `rank` come first; of equal ones the nearest seat counter-clockwise from the discarder.
+    `next_only`: only the player after the discarder may call. `suits_only`: only suited tiles.
+    """
+
+    name: str
+    rank: int
+    next_only: bool = False
+    suits_only: bool = False
+    section: str
+    text: str
+    zh: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DealData:
-    """Walls and deal: see `engine.wall.DealPattern`."""
+    """Walls and deal: see `engine.wall.DealPattern`. `dead` tiles at the tail are never drawn."""
 
     stacks: tuple[int, ...]
     rounds: int
     group: int
     indicators: int
+    jump: bool = False
+    dice_throws: int = 1
+    dead: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageSection:
+    """A paragraph of the page for referees: heading and text in English and Chinese."""
+
+    title: str
+    title_zh: str
+    text: str
+    zh: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleData:
-    """A rule set as data. `options` hold the prices too, so that every number can be chosen."""
+    """A rule set as data. `options` hold the prices too, so that every number can be chosen.
+
+    `name` is Chinese, `title` English. `keys` are the fields of a claim it uses besides hand, winning tile,
+    how, winner and options. `seat_facts` are facts of every player; a rule set which has any tells every
+    player's melds apart. `stake` are the chips a player starts with.
+    """
 
     id: str
     name: str
+    title: str
     document: str
     players: int
+    stake: int
     hand_size: int
+    keys: tuple[str, ...]
+    indicator_key: str
     tile_set: TileSet
     deal: DealData
     melds: tuple[MeldKind, ...]
-    hows: tuple[How, ...]
+    hows: Mapping[str, HowSpec]
+    calls: Mapping[str, CallSpec]
+    facts: Mapping[str, FactSpec]
+    seat_facts: Mapping[str, FactSpec]
     sections: Mapping[str, str]
     prices: Mapping[str, Price]
     options: Mapping[str, OptionSpec]
+    page: tuple[PageSection, ...]
     digest: str
 
     def section(self, code: str) -> str:
@@ -100,10 +165,14 @@ class RuleData:
             ) from None
 
 
-_KEYS = frozenset(
-    {"id", "name", "document", "players", "hand_size", "tile_set", "deal", "melds", "hows", "sections"}
-    | {"prices", "options"}
+CLAIM_KEYS = ("indicator", "melds", "discarder", "chips", "xianggong")
+"""What a rule set's `keys` may name."""
+
+_NEEDED = frozenset(
+    {"id", "name", "title", "document", "players", "stake", "hand_size", "keys", "tile_set", "deal"}
+    | {"melds", "hows", "sections", "prices", "options", "calls", "page"}
 )
+_OPTIONAL = frozenset({"indicator_key", "facts", "seat_facts"})
 
 
 def rule_data(table: Mapping[str, Any]) -> RuleData:
@@ -112,41 +181,51 @@ def rule_data(table: Mapping[str, Any]) -> RuleData:
     Raises:
         EngineError: a key is missing or unknown, or a value is not allowed.
     """
-    if wrong := _KEYS ^ table.keys():
+    if wrong := (_NEEDED - table.keys()) | (table.keys() - _NEEDED - _OPTIONAL):
         raise EngineError(f"the rule set's file lacks or has too much: {', '.join(sorted(wrong))}.")
+    if unknown := set(table["keys"]) - set(CLAIM_KEYS):
+        raise EngineError(f"the rule set's keys name {min(unknown)!r}; use {', '.join(CLAIM_KEYS)}.")
     options = {name: spec_from_table(name, entry) for name, entry in table["options"].items()}
-    prices = {code: _price(code, entry) for code, entry in table["prices"].items()}
     options |= {code: _amount(code, entry) for code, entry in table["prices"].items()}
+    facts = {name: fact_spec(name, entry) for name, entry in table.get("facts", {}).items()}
+    if both := {spec.word for spec in facts.values()} & options.keys():
+        raise EngineError(f"{min(both)!r} is a fact and an option of the rule set; rename one.")
     deal = table["deal"]
     return RuleData(
-        id=table["id"],
-        name=table["name"],
-        document=table["document"],
-        players=table["players"],
-        hand_size=table["hand_size"],
+        **{key: table[key] for key in ("id", "name", "title", "document", "players", "stake", "hand_size")},
+        keys=tuple(table["keys"]),
+        indicator_key=table.get("indicator_key", "indicator"),
         tile_set=TileSet.from_table(table["tile_set"]),
         deal=DealData(**{**deal, "stacks": tuple(deal["stacks"])}),
         melds=tuple(map(MeldKind, table["melds"])),
-        hows=tuple(map(How, table["hows"])),
+        hows={name: HowSpec(name=name, **entry) for name, entry in table["hows"].items()},
+        calls={name: CallSpec(name=name, **entry) for name, entry in table["calls"].items()},
+        facts=facts,
+        seat_facts={name: fact_spec(name, entry) for name, entry in table.get("seat_facts", {}).items()},
         sections=table["sections"],
-        prices=prices,
+        prices={code: _price(code, entry) for code, entry in table["prices"].items()},
         options=options,
-        digest=hashlib.sha256(json.dumps(table, sort_keys=True).encode()).hexdigest(),
+        page=tuple(PageSection(**entry) for entry in table["page"]),
+        digest=digest_of(table),
     )
+
+
+def digest_of(table: Mapping[str, Any]) -> str:
+    """SHA-256 over a rule set's file as data, without the page and whatever else is only text to read."""
+    content = {key: value for key, value in table.items() if key != "page"}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _price(code: str, entry: Mapping[str, Any]) -> Price:
-    return Price(code=code, section=entry["section"], payers=Payers(entry.get("payers", Payers.EACH)))
+    return Price(
+        code=code,
+        section=entry["section"],
+        payers=Payers(entry.get("payers", Payers.EACH)),
+        unit=entry.get("unit", "chips"),
+    )
 
 
 def _amount(code: str, entry: Mapping[str, Any]) -> OptionSpec:
-    return spec_from_table(
-        code,
-        {
-            "type": "int",
-            "default": entry["amount"],
-            "source": entry["source"],
-            "section": entry["section"],
-            "text": entry["text"],
-        },
-    )
+    """The amount of a price as an option; a price has `amount`, `payers`, `unit` besides an option's keys."""
+    spec = {key: value for key, value in entry.items() if key not in ("amount", "payers", "unit")}
+    return spec_from_table(code, {**spec, "type": "int", "default": entry["amount"]})

@@ -1,66 +1,70 @@
-"""A rule set: its data, chosen options, and the steps from a claim to a verdict and a settlement.
+"""A rule set of mahjong: its data, chosen options, and the steps from a claim to a verdict and a settlement.
 
 Steps: consistent? (`engine.consistency`) → readings (`engine.decompose`) → refusals → prices → the reading
-that pays the winner most. Each rule set overrides the small hooks `refuse_claim`, `refuse_reading`, `price`.
+that pays the winner most. Every reading is priced, so none that pays more is ever missed. Each rule set
+overrides small hooks; wildcards come with `engine.wildrules`.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, Self
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from engine import consistency
-from engine.claim import Claim, How, Options, OptionValue, Seat
+from engine.claim import DRAW, Claim, Counters, OptionValue, Seat
+from engine.consistency import Bounds, Defect
 from engine.decompose import Decomposition, decompositions
 from engine.errors import EngineError
+from engine.facts import FactValue
+from engine.frozen import FrozenMap
 from engine.hand import Hand
-from engine.options import resolve
-from engine.ruledata import RuleData, TileSet
-from engine.settlement import Settlement, check_chips, nothing, owed_by_seat, settle_debts
+from engine.melds import Meld
+from engine.rulebase import OptionsChosen
+from engine.ruledata import HowSpec, RuleData, TileSet
+from engine.settlement import Settlement, check_chips, nothing
 from engine.tiles import HAND_KINDS, Tile
 from engine.verdict import Outcome, PriceItem, Problem, Verdict
 from engine.wall import DealPattern, DealPlan, plan_deal
-from engine.wildcard import SUIT_CYCLES, honour_cycles, next_in_cycle
-from engine.wincheck import MAX_COPIES, counts_of, every_tile_wins, wins
+from engine.wincheck import MAX_COPIES, counts_of, wins
 
 
 class Bill(NamedTuple):
-    """What a reading is worth: price class, items, and the section that names the class."""
+    """What a reading is worth: price class, items, the section that names the class, and the sums by name.
+
+    Readings are compared by `worth`, in the winner's favour; None = the sum of the items.
+    """
 
     cls: str
     items: tuple[PriceItem, ...]
     section: str
+    totals: Mapping[str, int] = FrozenMap()
+    worth: int | None = None
 
     @property
-    def total(self) -> int:
-        """What the items sum to; readings are compared by it."""
-        return sum(item.amount for item in self.items)
+    def value(self) -> int:
+        """What readings are compared by."""
+        return sum(item.amount for item in self.items) if self.worth is None else self.worth
 
 
-class RuleSet:
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Whether a sound hand wins: the refusals in order, else the priced readings.
+
+    A win may come without a reading (special hands). `totals` are told even where the hand does not win.
+    """
+
+    refusals: Sequence[Defect] = ()
+    bills: Sequence[tuple[Bill, Decomposition | None]] = ()
+    totals: Mapping[str, int] = field(default_factory=FrozenMap)
+
+
+class RuleSet(OptionsChosen):
     """Rules with their options chosen. It never changes; `with_options` returns another one."""
 
     def __init__(self, data: RuleData, options: Mapping[str, OptionValue] | None = None) -> None:
+        super().__init__(data, options)
         self.data = data
-        self.options: Options = resolve(data.options, options or {})
-
-    def __repr__(self) -> str:
-        default = resolve(self.data.options, {})
-        chosen = {name: value for name, value in self.options.items() if value != default[name]}
-        return f"rulesets.load({self.id!r}, {chosen!r})"
-
-    @property
-    def id(self) -> str:
-        """The id, e.g. "zhenjiang"."""
-        return self.data.id
-
-    @property
-    def hash(self) -> str:
-        """SHA-256 over the data file's content and all option values, as hexadecimal text."""
-        text = json.dumps([self.data.digest, dict(self.options)], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def players(self) -> int:
@@ -72,94 +76,44 @@ class RuleSet:
         """Copies of each kind."""
         return self.data.tile_set
 
-    def with_options(self, options: Mapping[str, OptionValue]) -> Self:
-        """Return the same rules with some options chosen anew.
+    @property
+    def hand_size(self) -> int:
+        """Tiles of a hand before the draw."""
+        return self.data.hand_size
 
-        Raises:
-            OptionError: an unknown option or a value which is not allowed.
-        """
-        return type(self)(self.data, {**self.options, **options}) if options else self
+    def how(self, claim: Claim) -> HowSpec | None:
+        """The way to win that a claim names; None for a draw, or one the rule set does not have."""
+        return self.data.hows.get(claim.how)
 
-    def flag(self, name: str) -> bool:
-        """Value of a yes/no option."""
-        return self.options[name] is True
+    def fact(self, claim: Claim, name: str) -> FactValue:
+        """The value of a fact of the claim, its default where it is not given."""
+        return claim.facts[name] if name in claim.facts else self.data.facts[name].default
 
-    def number(self, name: str) -> int:
-        """Value of a number option or a price."""
-        return int(self.options[name])
+    def count(self, claim: Claim, name: str) -> int:
+        """The value of a number among the facts."""
+        value = self.fact(claim, name)
+        return value if isinstance(value, int) else 0
 
-    def choice(self, name: str) -> str:
-        """Value of a choice option."""
-        return str(self.options[name])
+    def counters(self, claim: Claim, name: str) -> Counters:
+        """The value of counters among the facts."""
+        value = self.fact(claim, name)
+        return value if isinstance(value, Counters) else Counters()
 
-    # wildcards and readings
+    def tiles(self, claim: Claim, name: str) -> tuple[Tile, ...]:
+        """The value of tiles among the facts."""
+        value = self.fact(claim, name)
+        return value if isinstance(value, tuple) else ()
 
-    def wild_of(self, indicator: Tile) -> Tile:
-        """The wildcard kind for a flipped indicator (rules/zhenjiang.md §3).
+    def seat_fact(self, claim: Claim, seat: int, name: str) -> FactValue:
+        """The value of a fact of one player, its default where it is not given."""
+        facts = claim.shown[seat].facts if seat < len(claim.shown) else {}
+        return facts[name] if name in facts else self.data.seat_facts[name].default
 
-        Raises:
-            EngineError: the tile cannot be an indicator.
-        """
-        honours = honour_cycles(self.choice("dragon_order"), self.choice("honour_cycle"))
-        return next_in_cycle(indicator, (*SUIT_CYCLES, *honours))
-
-    def decompositions(
-        self, hand: Hand, indicator: Tile, *, claimed: bool = False
-    ) -> Iterator[Decomposition]:
-        """Yield every reading of a complete hand, those with fewer substitutions first.
-
-        `claimed`: the winning tile is another player's; a wildcard among such has its face value only
-        (option `claimed_wild_value`). Without `wild_fifth_copy` readings with a fifth copy are left out.
-
-        Raises:
-            EngineError: tiles that cannot be part of a set, or five of a kind.
-        """
-        wild = self.wild_of(indicator)
-        counts, wilds = self._split_wilds(hand, wild, claimed=claimed)
-        for reading in decompositions(counts, wilds, wild, hand.melds):
-            if self.flag("wild_fifth_copy") or _copies_fit(reading):
-                yield reading
-
-    def _split_wilds(self, hand: Hand, wild: Tile, *, claimed: bool) -> tuple[list[int], int]:
-        """Counts of the natural tiles and number of free wildcards among the concealed and winning tiles."""
-        counts = counts_of(hand.held)
-        at_face = hand.win == wild and claimed and self.choice("claimed_wild_value") == "face"
-        wilds = counts[wild] - at_face
-        counts[wild] = int(at_face)
-        return counts, wilds
-
-    def waits(self, hand: Hand, indicator: Tile) -> tuple[Tile, ...]:
-        """The kinds that complete a hand by self-draw; never one of which no copy can come any more.
-
-        Raises:
-            EngineError: tiles that cannot be part of a set, or five of a kind.
-        """
-        lying = [*hand.concealed, *(tile for meld in hand.melds for tile in meld.tiles), indicator]
-        live = [tile for tile in self.tile_set.kinds if lying.count(tile) < self.tile_set.counts[tile]]
-        return tuple(tile for tile in live if self._completes(hand, indicator, tile))
-
-    def _completes(self, hand: Hand, indicator: Tile, tile: Tile) -> bool:
-        complete = Hand(hand.concealed, hand.melds, tile)
-        counts, wilds = self._split_wilds(complete, self.wild_of(indicator), claimed=False)
-        if max(counts) > MAX_COPIES or not wins(counts, wilds):
-            return False
-        return self.flag("wild_fifth_copy") or any(True for _ in self.decompositions(complete, indicator))
-
-    def every_tile_wins(self, hand: Hand, indicator: Tile) -> bool:
-        """Whether every one of the 34 kinds completes the hand (跑搭, rules/zhenjiang.md §5).
-
-        Without `wild_fifth_copy` a kind of which the hand has four can never do so.
-
-        Raises:
-            EngineError: tiles that cannot be part of a set, or five of a kind.
-        """
-        before = Hand(hand.concealed, hand.melds)
-        counts, wilds = self._split_wilds(before, self.wild_of(indicator), claimed=False)
-        if not every_tile_wins(counts, wilds):
-            return False
-        return self.flag("wild_fifth_copy") or all(
-            self._completes(before, indicator, kind) for kind in HAND_KINDS
-        )
+    def melds_of(self, claim: Claim, seat: int) -> tuple[Meld, ...]:
+        """The melds of one player."""
+        if seat == claim.winner:
+            return claim.melds
+        return claim.shown[seat].melds if seat < len(claim.shown) else ()
 
     # claim → verdict
 
@@ -170,161 +124,238 @@ class RuleSet:
             OptionError: the claim names an unknown option or a value which is not allowed.
         """
         rules = self.with_options(claim.options)
-        return rules._check_draw(claim) if claim.how is How.DRAW else rules._check_win(claim)
+        return rules._check_draw(claim) if claim.how == DRAW else rules._check_win(claim)
 
     def _check_draw(self, claim: Claim) -> Verdict:
-        details = tuple(self._problem(*defect) for defect in consistency.draw_defects(claim, self.data))
-        section = details[0].section if details else self.data.section("draw")
-        outcome = Outcome.INCONSISTENT if details else Outcome.DRAW
-        return Verdict(outcome=outcome, details=details, document=self.data.document, section=section)
+        found = [*consistency.draw_defects(claim, self.bounds(claim)), *self._contradictions(claim)]
+        if found:
+            return self._refusal([self.problem(*defect) for defect in found], claim, {})
+        return Verdict(outcome=Outcome.DRAW, document=self.data.document, section=self.data.section(DRAW))
 
     def _check_win(self, claim: Claim) -> Verdict:
-        wild = self._wild_if_known(claim)
-        found = consistency.defects(claim, self.data, wild, kong_of_three=self.flag("indicator_kong3"))
-        details = [self._problem(*defect) for defect in found]
-        readings: list[Decomposition] = []
-        if not {"tile_count", "fifth_copy", "foreign_tile", "unknown_tile"} & {d.code for d in details}:
-            readings = self._candidates(claim)
-            details += self._not_won(claim, readings, known=wild is not None)
-        elif claim.xianggong:
-            details.append(self._problem("xianggong", (), fatal=False))
+        found = [*consistency.defects(claim, self.bounds(claim)), *self._contradictions(claim)]
+        details = [self.problem(*defect) for defect in found]
+        if claim.xianggong:
+            details.append(self.problem("xianggong", (), fatal=False))
+        judged = Judged()
+        if not any(code in consistency.TILE_DEFECTS for code, _ in found):
+            judged = self.judge(claim)
+            details += [self.problem(*refusal, fatal=False) for refusal in judged.refusals]
         if details:
-            return self._refusal(details, wild)
-        hand = Hand(claim.concealed, claim.melds, claim.win)
-        allowed = [reading for reading in readings if self.refuse_reading(claim, reading) is None]
-        bills = [(self.price(hand, claim, reading), reading) for reading in allowed]
-        bill, best = max(bills, key=lambda priced: priced[0].total)
+            return self._refusal(details, claim, judged.totals)
+        return self._win(claim, judged)
+
+    def _contradictions(self, claim: Claim) -> Iterator[Defect]:
+        return (("contradictory_facts", about) for about in self.contradictions(claim))
+
+    def _win(self, claim: Claim, judged: Judged) -> Verdict:
+        best = max(bill.value for bill, _ in judged.bills)
+        bill, reading = next(entry for entry in judged.bills if entry[0].value == best)
+        alike = [
+            other
+            for one, other in judged.bills
+            if other is not None and other is not reading and one.value == best
+        ]
         return Verdict(
             outcome=Outcome.WIN,
             cls=bill.cls,
-            decomposition=best,
+            decomposition=reading,
+            alternatives=tuple(alike),
             items=bill.items,
-            wild=wild,
+            totals=FrozenMap({**judged.totals, **bill.totals}),
+            warnings=tuple(self.problem(*warning, fatal=False) for warning in self.warnings(claim)),
+            wild=self.wild(claim),
             document=self.data.document,
             section=bill.section,
         )
 
-    def _wild_if_known(self, claim: Claim) -> Tile | None:
-        if claim.indicator is None or not claim.indicator.is_kind:
-            return None
-        return self.wild_of(claim.indicator)
-
-    def _problem(self, code: str, about: tuple[str, ...], *, fatal: bool = True) -> Problem:
-        return Problem(code, self.data.section(code), about, fatal)
-
-    def _candidates(self, claim: Claim) -> list[Decomposition]:
-        """The readings to be priced: the first without and the first with a substitution.
-
-        Readings of one hand differ in price only by that; a test compares with all readings.
-        """
-        if claim.indicator is None:
-            return []
-        hand = Hand(claim.concealed, claim.melds, claim.win)
-        first: dict[bool, Decomposition] = {}
-        for reading in self.decompositions(hand, claim.indicator, claimed=claim.how.is_from_another):
-            first.setdefault(reading.substituted > 0, reading)
-            if reading.substituted or not reading.as_itself:
-                break
-        return list(first.values())
-
-    def _not_won(self, claim: Claim, readings: list[Decomposition], *, known: bool) -> Iterator[Problem]:
-        """Yield why a sound hand does not win: 相公, then special refusals, then no reading at all."""
-        if claim.xianggong:
-            yield self._problem("xianggong", (), fatal=False)
-        refusals = [*self.refuse_claim(claim)]
-        reasons = [self.refuse_reading(claim, reading) for reading in readings]
-        if reasons and None not in reasons:
-            refusals += dict.fromkeys(reason for reason in reasons if reason is not None)
-        for code, about in refusals:
-            yield self._problem(code, about, fatal=False)
-        if known and not readings:
-            yield self._problem("no_decomposition", (), fatal=False)
-
-    def _refusal(self, details: Sequence[Problem], wild: Tile | None) -> Verdict:
+    def _refusal(self, details: Sequence[Problem], claim: Claim, totals: Mapping[str, int]) -> Verdict:
         fatal = any(problem.fatal for problem in details)
         return Verdict(
             outcome=Outcome.INCONSISTENT if fatal else Outcome.NO_WIN,
             details=tuple(details),
-            wild=wild,
+            totals=FrozenMap(totals),
+            wild=self.wild(claim),
             document=self.data.document,
             section=details[0].section,
         )
 
-    # hooks of a rule set
+    def problem(self, code: str, about: tuple[str, ...], *, fatal: bool = True) -> Problem:
+        """A defect with the section of the document that speaks of it."""
+        return Problem(code, self.data.section(code), about, fatal)
 
-    def refuse_claim(self, claim: Claim) -> Iterator[consistency.Defect]:
-        """Yield why the rules do not allow this win whatever the hand is."""
-        raise NotImplementedError
+    # hooks of a rule set: what a claim may hold, and whether it wins
 
-    def refuse_reading(self, claim: Claim, reading: Decomposition) -> consistency.Defect | None:
-        """Say why the rules do not allow the win with this reading; None when they do."""
-        raise NotImplementedError
+    def wild(self, claim: Claim) -> Tile | None:  # noqa: ARG002 - most rule sets have none
+        """The wildcard kind of the hand; None without wildcards, or where it is not known."""
+        return None
 
-    def price(self, hand: Hand, claim: Claim, reading: Decomposition) -> Bill:
-        """Say what a reading is worth."""
+    def wild_of(self, indicator: Tile) -> Tile:  # noqa: ARG002
+        """The wildcard kind for a flipped indicator.
+
+        Raises:
+            EngineError: the tile cannot be an indicator, or these rules have no wildcards.
+        """
+        raise EngineError(f"there are no wildcards in {self.data.title}.")
+
+    def bounds(self, claim: Claim) -> Bounds:
+        """What the rule set allows a claim to hold."""
+        return Bounds(data=self.data, expected=self.expected_concealed(claim))
+
+    def expected_concealed(self, claim: Claim) -> int:
+        """How many concealed tiles the winner has without the winning tile."""
+        return self.hand_size - 3 * len(claim.melds)
+
+    def contradictions(self, claim: Claim) -> Iterable[tuple[str, ...]]:  # noqa: ARG002
+        """Facts of this rule set that cannot stand together, each as the facts that contradict each other."""
+        return ()
+
+    def warnings(self, claim: Claim) -> Iterable[Defect]:  # noqa: ARG002
+        """Obligations that a winner has not kept; they never change the outcome."""
+        return ()
+
+    def judge(self, claim: Claim) -> Judged:
+        """Say whether a sound hand wins, and price its readings."""
+        readings = list(self.readings(claim))
+        refusals = [*self.refuse_claim(claim)]
+        reasons = [self.refuse_reading(claim, reading) for reading in readings]
+        if not readings:
+            refusals.append(("no_decomposition", ()))
+        elif None not in reasons:
+            refusals += dict.fromkeys(reason for reason in reasons if reason is not None)
+        if refusals:
+            return Judged(refusals)
+        allowed = [reading for reading, reason in zip(readings, reasons, strict=True) if reason is None]
+        return Judged(bills=list(self._priced(claim, allowed)))
+
+    def _priced(
+        self, claim: Claim, readings: Sequence[Decomposition]
+    ) -> Iterator[tuple[Bill, Decomposition]]:
+        """Price every reading; those that cannot differ in price share their bill."""
+        bills: dict[Hashable, Bill] = {}
+        for reading in readings:
+            key = self.price_key(reading)
+            if key not in bills:
+                bills[key] = self.price(claim, reading)
+            yield bills[key], reading
+
+    def readings(self, claim: Claim) -> Iterator[Decomposition]:
+        """Yield every reading of the complete hand, those with fewer substitutions first."""
+        return decompositions(counts_of(claim.held), 0, None, claim.melds)
+
+    def refuse_claim(self, claim: Claim) -> Iterable[Defect]:  # noqa: ARG002
+        """Why the rules do not allow this win whatever the hand is."""
+        return ()
+
+    def refuse_reading(self, claim: Claim, reading: Decomposition) -> Defect | None:  # noqa: ARG002
+        """Why the rules do not allow the win with this reading; None when they do."""
+        return None
+
+    def price_key(self, reading: Decomposition) -> Hashable:
+        """What the price of a reading depends on; readings with the same key are priced once."""
+        return reading
+
+    def price(self, claim: Claim, reading: Decomposition) -> Bill:
+        """What a reading is worth."""
         raise NotImplementedError
 
     def item(self, code: str, times: int = 1) -> PriceItem:
-        """An item of the price list, in chips, taken `times`."""
+        """An item of the price list, taken `times`."""
         price = self.data.prices[code]
-        amount = self.number(code) * self.number("base") * times
-        return PriceItem(code, amount, price.section, price.payers)
+        return PriceItem(code, self.number(code) * times, price.section, price.payers, price.unit)
 
-    # money and deal
+    def waits(self, hand: Hand, indicator: Tile | None = None) -> tuple[Tile, ...]:
+        """The kinds that complete a hand by self-draw; never one of which no copy can come any more.
+
+        Raises:
+            EngineError: tiles that cannot be part of a set, or five of a kind.
+        """
+        lying = [*hand.tiles] if indicator is None else [*hand.tiles, indicator]
+        live = [tile for tile in HAND_KINDS if lying.count(tile) < self.tile_set.counts[tile]]
+        return tuple(tile for tile in live if self.completes(hand, tile, indicator))
+
+    def completes(self, hand: Hand, tile: Tile, indicator: Tile | None = None) -> bool:  # noqa: ARG002
+        """Whether a self-drawn tile completes the hand to sets and a pair.
+
+        Raises:
+            EngineError: tiles that cannot be part of a set, or five of a kind.
+        """
+        counts = counts_of((*hand.concealed, tile))
+        return max(counts) <= MAX_COPIES and wins(counts)
+
+    # money
 
     def settle(self, verdict: Verdict, claim: Claim, chips: Sequence[int] | None = None) -> Settlement:
-        """Propose who pays what for a win; for a draw nobody pays. `chips` per seat, else the claim's.
+        """Propose who pays what for a win or a draw. `chips` per seat, else the claim's.
 
         Raises:
             EngineError: the verdict is neither a win nor a draw, or the chips do not fit.
         """
         rules = self.with_options(claim.options)
-        if verdict.outcome is Outcome.DRAW:
-            return nothing(self.players)
-        if verdict.outcome is not Outcome.WIN or claim.winner is None:
+        is_draw = verdict.outcome is Outcome.DRAW
+        if not is_draw and (verdict.outcome is not Outcome.WIN or claim.winner is None):
             raise EngineError(f"{verdict.outcome.value} is not settled; only a win or a draw is.")
-        owed = owed_by_seat(
-            verdict.items, self.players, claim.winner, claim.discarder, rules.choice("payment")
-        )
-        have = rules._cap(claim.chips if chips is None else chips)
-        return settle_debts(owed, claim.winner, have, verdict.items)
+        have = claim.chips if chips is None else tuple(chips)
+        if have is not None:
+            check_chips(have, self.players, below_zero=rules.chips_below_zero)
+        if is_draw or claim.winner is None:
+            return rules.settle_draw(claim, have)
+        return rules.settle_win(verdict, claim, claim.winner, have)
 
-    def _cap(self, chips: Sequence[int] | None) -> Sequence[int] | None:
-        if chips is None or not self.flag("cap_at_chips"):
-            return None
-        check_chips(chips, self.players)
-        return chips
+    @property
+    def chips_below_zero(self) -> bool:
+        """Whether an account may be below 0: points that are written down instead of chips."""
+        return False
+
+    def settle_win(
+        self, verdict: Verdict, claim: Claim, winner: Seat, chips: Sequence[int] | None
+    ) -> Settlement:
+        """Who pays what for a win; `chips` None = nobody's payment is limited."""
+        raise NotImplementedError
+
+    def settle_draw(self, claim: Claim, chips: Sequence[int] | None) -> Settlement:  # noqa: ARG002
+        """Who pays what when the wall is exhausted."""
+        return nothing(self.players)
 
     def false_win(self, offender: Seat, chips: Sequence[int] | None = None) -> Settlement:
-        """The fine of a false win 诈胡 which a referee has ruled (rules/zhenjiang.md §7).
-
-        It is booked now and settled at the end of the match, so by default it is not limited; give `chips`
-        to limit it to what the offender has then. Recipients: option `fine_to`.
+        """What a false win costs which a referee has ruled.
 
         Raises:
             EngineError: no such seat, or the chips do not fit.
         """
         if not 0 <= offender < self.players:
             raise EngineError(f"there is no seat {offender}; seats are 0 to {self.players - 1}.")
-        others = self.players - 1
-        fine = self.item("false_win")
-        to = self.choice("fine_to")
-        owed = fine.amount * others if to == "each_other" else fine.amount
-        have = self._cap(chips)
-        paid = owed if have is None else min(owed, have[offender])
-        pay = [0] * self.players
-        for nth in range(others if to != "bank" else 0):  # what cannot be shared goes to the nearest seats
-            pay[(offender + 1 + nth) % self.players] = paid // others + (nth < paid % others)
-        pay[offender] = -paid
-        unpaid = [0] * self.players
-        unpaid[offender] = owed - paid
-        return Settlement(
-            pay=tuple(pay), unpaid=tuple(unpaid), bank=-sum(pay), items=(fine,), account="deferred"
-        )
+        if chips is not None:
+            check_chips(chips, self.players, below_zero=self.chips_below_zero)
+        return self.settle_false_win(offender, chips)
+
+    def settle_false_win(self, offender: Seat, chips: Sequence[int] | None) -> Settlement:  # noqa: ARG002
+        """Who pays what for a false win; the hand goes on unless the settlement says otherwise."""
+        return nothing(self.players, hand_over=False)
 
     def dealer_stays(self, winner: Seat | None) -> bool:
-        """Whether the dealer deals again; `winner` None = a draw (rules/zhenjiang.md §5)."""
-        return winner is None or (winner == 0 and self.flag("dealer_stays_on_win"))
+        """Whether the dealer deals again; `winner` None = a draw."""
+        return winner is None or winner == 0
+
+    # the deal
+
+    @property
+    def dice_throws(self) -> int:
+        """How many throws of two dice find the break."""
+        return self.data.deal.dice_throws
+
+    @property
+    def deal_pattern(self) -> DealPattern:
+        """How the tiles are dealt."""
+        deal = self.data.deal
+        return DealPattern(
+            players=self.players,
+            stacks=deal.stacks,
+            rounds=deal.rounds,
+            group=deal.group,
+            jump=deal.jump,
+            indicators=deal.indicators,
+        )
 
     def deal_plan(self, dice: Sequence[int]) -> DealPlan:
         """Plan the deal of one hand from the faces of one throw of two dice, or of two (`dice_throws`).
@@ -332,22 +363,7 @@ class RuleSet:
         Raises:
             EngineError: another number of dice, or faces outside 1..6.
         """
-        wanted = 2 * self.number("dice_throws")
+        wanted = 2 * self.dice_throws
         if len(dice) != wanted:
             raise EngineError(f"this deal needs the faces of {wanted} dice, not {len(dice)}.")
-        deal = self.data.deal
-        pattern = DealPattern(
-            players=self.players,
-            stacks=deal.stacks,
-            rounds=deal.rounds,
-            group=deal.group,
-            jump=self.flag("jump"),
-            indicators=deal.indicators,
-        )
-        return plan_deal(pattern, tuple(dice))
-
-
-def _copies_fit(reading: Decomposition) -> bool:
-    """Whether no kind occurs more often than there are copies, wildcards counted by what they stand for."""
-    kinds = {tile.stands_for for group in reading.groups for tile in group.tiles}
-    return all(reading.copies(kind) <= MAX_COPIES for kind in kinds)
+        return plan_deal(self.deal_pattern, tuple(dice))

@@ -2,36 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.claim import Seat
 from engine.errors import EngineError
+from engine.frozen import FrozenMap
 from engine.verdict import Payers, PriceItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
-    """Chips per seat (`pay`, negative = pays), what payers could not pay (`unpaid`), and the bank's share.
+    """Who pays what, per seat (negative = pays), in three accounts.
 
-    `sum(pay) + bank == 0` always. What is unpaid is never booked. `account` is "chips", or "deferred" for a
-    fine that is settled at the end of the match.
+    `pay` are chips, `outside` what is paid beside the stake, `deferred` fines that are collected at the end
+    of the match; () means nobody. `unpaid` is what payers could not pay: it is never booked. `bank` and
+    `deferred_bank` are the bank's shares. `loans` are chips a seat has to borrow before it can pay. `totals`
+    are the rule set's sums per seat (lei, net). `hand_over` says whether the hand ends with it, `redeal`
+    whether the same dealer deals again without any change.
+
+    Raises:
+        EngineError: an account and its bank's share do not sum to 0.
     """
 
     pay: tuple[int, ...]
     unpaid: tuple[int, ...]
     bank: int = 0
+    outside: tuple[int, ...] = ()
+    deferred: tuple[int, ...] = ()
+    deferred_bank: int = 0
+    loans: tuple[int, ...] = ()
     items: tuple[PriceItem, ...] = ()
-    account: str = "chips"
+    totals: Mapping[str, tuple[int, ...]] = FrozenMap()
+    hand_over: bool = True
+    redeal: bool = False
 
     def __post_init__(self) -> None:
-        if sum(self.pay) + self.bank:
-            raise EngineError(f"a settlement must sum to 0: {self.pay} and bank {self.bank}.")
+        nobody = (0,) * len(self.pay)
+        for name in ("outside", "deferred", "loans"):
+            object.__setattr__(self, name, getattr(self, name) or nobody)
+        if sum(self.pay) + self.bank or sum(self.outside) or sum(self.deferred) + self.deferred_bank:
+            raise EngineError(f"a settlement must sum to 0 per account: {self}.")
 
 
-def nothing(players: int) -> Settlement:
+def nothing(players: int, *, redeal: bool = False, hand_over: bool = True) -> Settlement:
     """A settlement in which nobody pays."""
-    return Settlement(pay=(0,) * players, unpaid=(0,) * players)
+    return Settlement(pay=(0,) * players, unpaid=(0,) * players, redeal=redeal, hand_over=hand_over or redeal)
 
 
 def owed_by_seat(
@@ -74,11 +90,11 @@ def settle_debts(
     )
 
 
-def check_chips(chips: Sequence[int], players: int) -> None:
-    """Refuse chips that are not one number from 0 per seat.
+def check_chips(chips: Sequence[int], players: int, *, below_zero: bool = False) -> None:
+    """Refuse chips that are not one number per seat, from 0 unless `below_zero`.
 
     Raises:
         EngineError: see above.
     """
-    if len(chips) != players or min(chips) < 0:
+    if len(chips) != players or (min(chips) < 0 and not below_zero):
         raise EngineError(f"chips must be {players} numbers from 0, not {list(chips)}.")

@@ -11,29 +11,41 @@ from engine.decompose import Decomposition, Group
 from engine.errors import EngineError
 from engine.notation import IllegalNotation, InvalidNotation, claim_from_object, parse_claim
 from engine.ruleset import RuleSet
-from engine.verdict import Outcome, Verdict
+from engine.settlement import Settlement
+from engine.verdict import Outcome, PriceItem, Problem, Verdict
 from engine.wall import break_point
 
 WALL_KEYS = frozenset({"id", "note", "expect", "n", "W", "d1", "d2", "single"})
 
+SHOWN_ALTERNATIVES = 8
+"""Readings that pay alike which an answer lists; `alternatives_count` counts all."""
+
 
 def check_vector(obj: Mapping[str, Any], ruleset: str = "zhenjiang") -> dict[str, Any]:
-    """Answer a vector: a claim of the rule set, or a wall (an object with the key `W`).
+    """Answer a vector: a claim of the rule set, a deal of a score sheet, or a wall (an object with key `W`).
 
-    The result has the keys of `check_line`, or `thrower`, `wall` and `stack`, and besides `id` and `ok`:
-    whether every key of `expect` is equal (true without `expect`).
+    The result has the keys of `check_line`, those of the score sheet, or `thrower`, `wall` and `stack`, and
+    besides `id` and `ok`: whether every key of `expect` is equal (true without `expect`).
 
     Raises:
         NotationError: an unknown key, or a value that cannot be read; the message names the key.
         OptionError: an option that does not exist or cannot have the value.
         UnknownRuleSetError: no such rule set.
     """
-    answer = _check_wall(obj) if "W" in obj else _answer(claim_from_object(obj), rulesets.load(ruleset))
     expect = obj.get("expect") or {}
     if not isinstance(expect, Mapping):
         raise InvalidNotation(f"expect: an object is wanted, not {expect!r}", 0)
+    answer = _answer_vector(obj, ruleset)
     ok = all(key in answer and answer[key] == value for key, value in expect.items())
     return {"id": obj.get("id"), **answer, "ok": ok}
+
+
+def _answer_vector(obj: Mapping[str, Any], ruleset: str) -> dict[str, Any]:
+    if "W" in obj:
+        return _check_wall(obj)
+    if ruleset in rulesets.sheet_ids():
+        return rulesets.sheet(ruleset).answer(obj)
+    return answer_claim(claim_from_object(obj, ruleset), rulesets.load(ruleset))
 
 
 def check_line(line: str, ruleset: str) -> dict[str, Any]:
@@ -43,39 +55,71 @@ def check_line(line: str, ruleset: str) -> dict[str, Any]:
         NotationError: with the position in the line.
         UnknownRuleSetError: no such rule set.
     """
-    return _answer(parse_claim(line, ruleset), rulesets.load(ruleset))
+    return answer_claim(parse_claim(line, ruleset), rulesets.load(ruleset))
 
 
-def _answer(claim: Claim, rules: RuleSet) -> dict[str, Any]:
+def answer_claim(claim: Claim, rules: RuleSet) -> dict[str, Any]:
+    """Verdict and settlement of a claim as JSON-able values.
+
+    `pay` are chips, `bonus` what is paid outside the stake; sums of the rule set (base, water, fan, lei, net)
+    stand under their own names.
+
+    Raises:
+        OptionError: an option that does not exist or cannot have the value.
+        EngineError: the claim's chips do not fit.
+    """
     verdict = rules.check(claim)
     answer = describe_verdict(verdict)
     if verdict.outcome in (Outcome.WIN, Outcome.DRAW):
-        settlement = rules.settle(verdict, claim)
-        answer |= {"pay": list(settlement.pay), "unpaid": list(settlement.unpaid), "bank": settlement.bank}
-    else:
-        answer |= {"pay": None}
-    return answer
+        return answer | describe_settlement(rules.settle(verdict, claim))
+    return answer | {"pay": None}
+
+
+def describe_settlement(settlement: Settlement) -> dict[str, Any]:
+    """A settlement as JSON-able values."""
+    return {
+        "pay": list(settlement.pay),
+        "bonus": list(settlement.outside),
+        "deferred": list(settlement.deferred),
+        "unpaid": list(settlement.unpaid),
+        "loans": list(settlement.loans),
+        "bank": settlement.bank,
+        **{name: list(values) for name, values in settlement.totals.items()},
+    }
 
 
 def describe_verdict(verdict: Verdict) -> dict[str, Any]:
     """A verdict as JSON-able values."""
+    alike = verdict.alternatives
     return {
         "outcome": verdict.outcome.value,
         "reason": verdict.reason,
         "problems": list(verdict.problems),
-        "details": [
-            {"code": problem.code, "about": list(problem.about), "section": problem.section}
-            for problem in verdict.details
-        ],
+        "details": [_describe_problem(problem) for problem in verdict.details],
+        "warnings": [_describe_problem(problem) for problem in verdict.warnings],
         "cls": verdict.cls,
         "document": verdict.document,
         "section": verdict.section,
         "wild": None if verdict.wild is None else verdict.wild.id,
-        "items": [
-            {"code": item.code, "amount": item.amount, "section": item.section, "payers": item.payers.value}
-            for item in verdict.items
-        ],
+        "items": [_describe_item(item) for item in verdict.items],
+        **verdict.totals,
         "decomposition": None if verdict.decomposition is None else _describe(verdict.decomposition),
+        "alternatives": [_describe(reading) for reading in alike[:SHOWN_ALTERNATIVES]],
+        "alternatives_count": len(alike),
+    }
+
+
+def _describe_problem(problem: Problem) -> dict[str, Any]:
+    return {"code": problem.code, "about": list(problem.about), "section": problem.section}
+
+
+def _describe_item(item: PriceItem) -> dict[str, Any]:
+    return {
+        "code": item.code,
+        "amount": item.amount,
+        "unit": item.unit,
+        "section": item.section,
+        "payers": item.payers.value,
     }
 
 

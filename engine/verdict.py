@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.decompose import Decomposition
+from engine.frozen import FrozenMap
 from engine.tiles import Tile
 
 
@@ -42,12 +44,17 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class PriceItem:
-    """One line of the bill: `amount` in chips (base and number of tiles multiplied in), owed by `payers`."""
+    """One line of the bill: `amount` in `unit` (number of tiles multiplied in), owed by `payers`.
+
+    `unit` is "chips", or what the rule set counts in before chips: "water", "times", "lei", "fan"; "outside"
+    are chips beside the stake.
+    """
 
     code: str
     amount: int
     section: str
     payers: Payers = Payers.EACH
+    unit: str = "chips"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,14 +62,19 @@ class Verdict:
     """The answer to a claim; a value, recomputed whenever the claim is mended.
 
     `details` hold every defect in the documented order; `reason` is the first one's code. `cls` is the price
-    class, `section` the section of `document` that decides. `decomposition` is the reading that pays best.
+    class, `section` the section of `document` that decides. `decomposition` is the reading that pays best;
+    `alternatives` are the other readings that pay alike. `totals` are the rule set's sums by name (base,
+    water, fan). `warnings` are obligations that were not kept; they never change the outcome.
     """
 
     outcome: Outcome
     details: tuple[Problem, ...] = ()
     cls: str | None = None
     decomposition: Decomposition | None = None
+    alternatives: tuple[Decomposition, ...] = ()
     items: tuple[PriceItem, ...] = ()
+    totals: Mapping[str, int] = FrozenMap()
+    warnings: tuple[Problem, ...] = ()
     wild: Tile | None = None
     document: str = ""
     section: str = ""

@@ -1,16 +1,22 @@
-"""Hooks of Zhenjiang mahjong 镇江麻将 (rules/zhenjiang.md): what may not win, and what a win is worth."""
+"""Hooks of Zhenjiang mahjong 镇江麻将 (zhenjiang.md): wildcard, what may not win, what a win is worth."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
 
-from engine.claim import Claim, How
-from engine.consistency import Defect
+from engine.claim import Claim, Counters, Seat
+from engine.consistency import Bounds, Defect
 from engine.decompose import Decomposition
 from engine.hand import Hand
-from engine.melds import MeldKind
-from engine.ruleset import Bill, RuleSet
-from engine.verdict import PriceItem
+from engine.melds import Meld, MeldKind
+from engine.ruleset import Bill
+from engine.settlement import Settlement, owed_by_seat, settle_debts
+from engine.tiles import Tile
+from engine.verdict import PriceItem, Verdict
+from engine.wall import DealPattern
+from engine.wildcard import SUIT_CYCLES, honour_cycles, next_in_cycle
+from engine.wildrules import WildRuleSet
 
 CLASSES = {
     "heaven": "tianhu",
@@ -21,73 +27,180 @@ CLASSES = {
 """Price class of a whole price, where it does not bear the price's own name."""
 
 
-class Zhenjiang(RuleSet):
+class Zhenjiang(WildRuleSet):
     """Four players, 136 tiles, every copy of the kind after the flipped one is wild."""
+
+    def wild_of(self, indicator: Tile) -> Tile:
+        """The kind after the flipped one in its cycle (§3).
+
+        Raises:
+            EngineError: the tile cannot be an indicator.
+        """
+        honours = honour_cycles(self.choice("dragon_order"), self.choice("honour_cycle"))
+        return next_in_cycle(indicator, (*SUIT_CYCLES, *honours))
+
+    def wild_when_claimed(self) -> bool:
+        """Another's wildcard has its face value unless the option says otherwise (§3)."""
+        return self.choice("claimed_wild_value") == "wild"
+
+    def da(self, claim: Claim) -> Counters:
+        """Wildcards the winner has discarded and nobody claimed: 打搭 (§4 and §6)."""
+        return self.counters(claim, "da")
+
+    # what a claim may hold
+
+    def bounds(self, claim: Claim) -> Bounds:
+        """Discarded wildcards lie outside the hand; three indicator tiles may be a kong (§4)."""
+        wild = self.wild(claim)
+        discarded = [] if wild is None else [wild] * self.da(claim).total
+
+        def meld_fits(meld: Meld) -> bool:
+            of_three = self.flag("indicator_kong3") and _is_indicator_kong(meld, claim)
+            return meld.is_well_formed or of_three
+
+        return replace(super().bounds(claim), elsewhere=discarded, meld_fits=meld_fits)
+
+    def contradictions(self, claim: Claim) -> Iterator[tuple[str, ...]]:
+        """天胡 comes before any discard or kong (§5); a robbed wildcard cannot have been discarded."""
+        discarded = self.da(claim).total
+        if claim.how == "heaven":
+            if claim.melds:
+                yield "how=heaven", f"melds={len(claim.melds)}"
+            if discarded:
+                yield "how=heaven", f"da={discarded}"
+        if claim.how == "robkong" and claim.win == self.wild(claim) and claim.win is not None and discarded:
+            yield "how=robkong", f"da={discarded}"
+
+    # what wins, and what it is worth
 
     def refuse_claim(self, claim: Claim) -> Iterator[Defect]:
         """Refuse a robbed kong without the option `rob_kong` (§5)."""
-        if claim.how is How.ROBKONG and not self.flag("rob_kong"):
+        if claim.how == "robkong" and not self.flag("rob_kong"):
             yield "rob_kong_not_allowed", ("how=robkong",)
 
     def refuse_reading(self, claim: Claim, reading: Decomposition) -> Defect | None:
         """Refuse a substitution in a win on another's tile with the option `ron_needs_natural` (§5)."""
-        if claim.how.is_from_another and reading.substituted and self.flag("ron_needs_natural"):
-            return "ron_with_wild_substitution", (f"how={claim.how.value}",)
+        if _is_claimed(claim) and reading.substituted and self.flag("ron_needs_natural"):
+            return "ron_with_wild_substitution", (f"how={claim.how}",)
         return None
 
-    def price(self, hand: Hand, claim: Claim, reading: Decomposition) -> Bill:
+    def price_key(self, reading: Decomposition) -> Hashable:
+        """Readings differ in price only by whether a wildcard stands for another tile (§6)."""
+        return reading.substituted > 0
+
+    def price(self, claim: Claim, reading: Decomposition) -> Bill:
         """Price a reading: the highest whole price (or their sum, option `combine`) and the bonuses (§6)."""
-        whole = list(self._whole_prices(hand, claim, reading))
+        whole = list(self._whole_prices(claim, reading))
         best = max(whole, key=lambda item: item.amount)
-        if claim.how.is_from_another:
+        if _is_claimed(claim):
             cls, base = "discard", whole
         else:
-            cls, base = (
-                CLASSES.get(best.code, best.code),
-                whole if self.choice("combine") == "sum" else [best],
-            )
-        return Bill(cls, (*base, *self._bonuses(claim, hand)), best.section)
+            cls = CLASSES.get(best.code, best.code)
+            base = whole if self.choice("combine") == "sum" else [best]
+        return Bill(cls, (*base, *self._bonuses(claim)), best.section)
 
-    def _whole_prices(self, hand: Hand, claim: Claim, reading: Decomposition) -> Iterator[PriceItem]:
+    def item(self, code: str, times: int = 1) -> PriceItem:
+        """An item of the price list in chips: prices are in units of `base` (§6)."""
+        return super().item(code, times * self.number("base"))
+
+    def _whole_prices(self, claim: Claim, reading: Decomposition) -> Iterator[PriceItem]:
         """Yield the whole prices that apply, of equal ones the more special first."""
-        if claim.how.is_from_another:
+        if _is_claimed(claim):
             yield self.item("discard_other")
             yield self.item("discard_discarder")
             return
         natural = reading.substituted == 0
-        if claim.how is How.HEAVEN:
+        if claim.how == "heaven":
             yield self.item("heaven")
-        elif claim.how is How.KONG_MING:
+        elif claim.how == "kong_ming":
             yield self.item("kong_open_exposed" if natural else "kong_open_sub")
-        elif claim.how is How.KONG_AN:
+        elif claim.how == "kong_an":
             yield self.item("kong_open_concealed" if natural else "kong_open_sub")
-        if claim.how is not How.HEAVEN and self._is_any_tile_wait(hand, claim):
+        if claim.how != "heaven" and self._is_any_tile_wait(claim):
             yield self.item("pao_nosub" if natural else "pao")
         yield self.item("self_nosub" if natural else "self_sub")
 
-    def _is_any_tile_wait(self, hand: Hand, claim: Claim) -> bool:
+    def _is_any_tile_wait(self, claim: Claim) -> bool:
         """跑搭 (§5): scored on self-draw only; before 天胡 there was no wait."""
-        indicator = claim.indicator
-        return self.flag("pao_da") and indicator is not None and self.every_tile_wins(hand, indicator)
+        if not self.flag("pao_da") or claim.indicator is None:
+            return False
+        return self.every_tile_wins(Hand(claim.concealed, claim.melds), claim.indicator)
 
-    def _bonuses(self, claim: Claim, hand: Hand) -> Iterator[PriceItem]:
+    def _bonuses(self, claim: Claim) -> Iterator[PriceItem]:
         """Yield what is added to the price: 打搭, 成搭 and, with `kong_fee`, kongs (§6)."""
-        kinds = [meld.kind for meld in hand.melds] if self.flag("kong_fee") else []
+        kinds = [meld.kind for meld in claim.melds] if self.flag("kong_fee") else []
+        da = self.da(claim)
         added = {
-            "first_wild": claim.da.shou,
-            "later_wild": claim.da.er,
-            "wild_after_pung": claim.da.peng,
+            "first_wild": da.get("shou", 0),
+            "later_wild": da.get("er", 0),
+            "wild_after_pung": da.get("peng", 0),
             "kong_fee_exposed": kinds.count(MeldKind.KONG),
             "kong_fee_concealed": kinds.count(MeldKind.CONCEALED_KONG),
-            "claimed_wild": int(self._claims_wild(claim)),
+            "claimed_wild": int(claim.how == "discard" and claim.win == self.wild(claim)),
         }
         return (self.item(code, times) for code, times in added.items() if times)
 
-    def _claims_wild(self, claim: Claim) -> bool:
-        """成搭: 打搭放冲, the winning tile is a *discarded* wildcard."""
-        if claim.how is not How.DISCARD or claim.indicator is None:
-            return False
-        return claim.win == self.wild_of(claim.indicator)
+    # money
+
+    def settle_win(
+        self, verdict: Verdict, claim: Claim, winner: Seat, chips: Sequence[int] | None
+    ) -> Settlement:
+        """Losers owe their items by the policy `payment`; nobody pays more than he has (§6)."""
+        owed = owed_by_seat(verdict.items, self.players, winner, claim.discarder, self.choice("payment"))
+        have = chips if self.flag("cap_at_chips") else None
+        return settle_debts(owed, winner, have, verdict.items)
+
+    def settle_false_win(self, offender: Seat, chips: Sequence[int] | None) -> Settlement:
+        """The fine of 诈胡 (§7): booked now, collected at the end of the match; the hand goes on.
+
+        It is not limited by default, since it is paid later; give `chips` to limit it to what the offender
+        has then. Recipients: option `fine_to`.
+        """
+        others = self.players - 1
+        fine = self.item("false_win")
+        to = self.choice("fine_to")
+        owed = fine.amount * others if to == "each_other" else fine.amount
+        have = chips if self.flag("cap_at_chips") else None
+        paid = owed if have is None else min(owed, have[offender])
+        pay = [0] * self.players
+        for nth in range(others if to != "bank" else 0):  # what cannot be shared goes to the nearest seats
+            pay[(offender + 1 + nth) % self.players] = paid // others + (nth < paid % others)
+        pay[offender] = -paid
+        unpaid = [owed - paid if seat == offender else 0 for seat in range(self.players)]
+        nobody = (0,) * self.players
+        return Settlement(
+            pay=nobody,
+            deferred=tuple(pay),
+            deferred_bank=-sum(pay),
+            unpaid=tuple(unpaid),
+            items=(fine,),
+            hand_over=False,
+        )
+
+    def dealer_stays(self, winner: Seat | None) -> bool:
+        """The dealer deals again after a draw (§5), and after winning if the option says so."""
+        return winner is None or (winner == 0 and self.flag("dealer_stays_on_win"))
+
+    # the deal
+
+    @property
+    def dice_throws(self) -> int:
+        """One throw finds the break, or two (§2)."""
+        return self.number("dice_throws")
+
+    @property
+    def deal_pattern(self) -> DealPattern:
+        """跳牌 by option (§2)."""
+        return replace(super().deal_pattern, jump=self.flag("jump"))
+
+
+def _is_claimed(claim: Claim) -> bool:
+    return claim.how in ("discard", "robkong")
+
+
+def _is_indicator_kong(meld: Meld, claim: Claim) -> bool:
+    """A concealed kong of the three live tiles of the indicator kind (§4)."""
+    return meld.kind is MeldKind.CONCEALED_KONG and list(meld.tiles) == [claim.indicator] * 3
 
 
 RULES = Zhenjiang

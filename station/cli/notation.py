@@ -33,9 +33,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _convert(text: str, arguments: argparse.Namespace) -> None:
     if not text.lstrip().startswith("{"):
-        emit(claim_to_object(parse_claim(text.strip(), arguments.ruleset)))
+        emit(claim_to_object(parse_claim(text.strip(), arguments.ruleset), arguments.ruleset))
         return
-    line = format_claim(claim_from_object(_object(text)))
+    line = format_claim(claim_from_object(_object(text), arguments.ruleset), arguments.ruleset)
     if arguments.json:
         emit({"line": line})
     else:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from engine.claim import DiscardedWilds, How, Seat
+from engine.claim import Counters, Seat
 from engine.melds import Meld, MeldKind
 from engine.tiles import KINDS, Tile
 from engine.wincheck import deficiency
@@ -33,9 +33,9 @@ class LaidOpen:
     """A claim as it really is: what lies on the table, and what everybody saw happen."""
 
     seat: Seat
-    how: How
+    how: str
     source: Seat | None
-    da: DiscardedWilds
+    da: Counters
     concealed: tuple[Tile, ...]
     melds: tuple[Meld, ...]
     win: Tile
@@ -50,8 +50,8 @@ class _Player:
     er: int = 0
     peng: int = 0
 
-    def da(self) -> DiscardedWilds:
-        return DiscardedWilds(self.shou, self.er, self.peng)
+    def da(self) -> Counters:
+        return Counters(shou=self.shou, er=self.er, peng=self.peng)
 
 
 def missing(tiles: Sequence[Tile], wild: Tile) -> int:
@@ -102,7 +102,7 @@ class Round:
 
     def claims(self) -> Iterator[LaidOpen]:
         """Play on and yield each claim; the iterator ends when the wall is exhausted."""
-        seat, how = Seat(0), How.HEAVEN
+        seat, how = Seat(0), "heaven"
         drawn: Tile | None = self._players[0].tiles.pop()
         while True:
             assert drawn is not None
@@ -117,15 +117,15 @@ class Round:
                 if konged:
                     if not self._wall:
                         return
-                    yield from self._own_turn(seat, self._wall.pop(), How.KONG_MING)
+                    yield from self._own_turn(seat, self._wall.pop(), "kong_ming")
                 after_pung = not konged
                 discard = self._discard(seat, after_pung=after_pung)
             if not self._wall:
                 return
-            seat, how = Seat((seat + 1) % SEATS), How.SELF
+            seat, how = Seat((seat + 1) % SEATS), "self"
             drawn = self._wall.pop(0)
 
-    def _own_turn(self, seat: Seat, drawn: Tile, how: How) -> Iterator[LaidOpen]:
+    def _own_turn(self, seat: Seat, drawn: Tile, how: str) -> Iterator[LaidOpen]:
         """Claim with the tile just drawn, lay concealed kongs, and keep the tile."""
         player = self._players[seat]
         while True:
@@ -136,13 +136,13 @@ class Round:
                 return
             player.tiles = [t for t in player.tiles if t != kong]
             player.melds.append(Meld(MeldKind.CONCEALED_KONG, (kong,) * 4))
-            drawn, how = self._wall.pop(), How.KONG_AN
+            drawn, how = self._wall.pop(), "kong_an"
 
-    def _with_drawn(self, seat: Seat, drawn: Tile, how: How) -> Iterator[LaidOpen]:
+    def _with_drawn(self, seat: Seat, drawn: Tile, how: str) -> Iterator[LaidOpen]:
         player = self._players[seat]
         away = missing([*player.tiles, drawn], self._wild)
-        if how is How.HEAVEN and away > 0:
-            how = How.SELF
+        if how == "heaven" and away > 0:
+            how = "self"
         if away <= 0:
             yield from self._claim(seat, drawn, how, None)
         elif away <= ONE_SHORT and not self._bluffed and seat not in self.barred:
@@ -153,13 +153,13 @@ class Round:
         for step in range(1, SEATS):
             other = Seat((seat + step) % SEATS)
             if _missing_with_face(self._players[other].tiles, discard, self._wild) <= 0:
-                yield from self._claim(other, discard, How.DISCARD, seat)
+                yield from self._claim(other, discard, "discard", seat)
 
-    def _claim(self, seat: Seat, win: Tile, how: How, source: Seat | None) -> Iterator[LaidOpen]:
+    def _claim(self, seat: Seat, win: Tile, how: str, source: Seat | None) -> Iterator[LaidOpen]:
         if self._style is not Style.SLEEPY and seat not in self.barred:
             yield self._laid_open(seat, win, how, source)
 
-    def _laid_open(self, seat: Seat, win: Tile, how: How, source: Seat | None) -> LaidOpen:
+    def _laid_open(self, seat: Seat, win: Tile, how: str, source: Seat | None) -> LaidOpen:
         player = self._players[seat]
         concealed = tuple(sorted(player.tiles))
         return LaidOpen(seat, how, source, player.da(), concealed, tuple(player.melds), win)

@@ -215,8 +215,8 @@ class Script:
         self._show(hand.dealt.indicator.id, (place, laid))
         body: dict[str, Any] = {
             "place": place,
-            "how": laid.how.value,
-            "da": {"shou": laid.da.shou, "er": laid.da.er, "peng": laid.da.peng},
+            "how": laid.how,
+            "da": dict(laid.da),
         }
         if laid.source is not None:
             body["from"] = place_of(laid.source, dealer)

@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.claim import Claim, Seat
+from engine.claim import Claim, Facts, Seat
 from engine.melds import MeldKind
 from engine.rulesets import RuleSet
 from engine.tiles import HAND_KINDS, Tile
@@ -90,7 +90,7 @@ class Hand:
             how=laid.how,
             winner=laid.seat,
             discarder=laid.source,
-            da=laid.da,
+            facts=Facts(da=laid.da) if laid.da else Facts(),
             chips=chips,
         )
 

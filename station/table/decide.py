@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from engine.claim import How, Seat
+from engine.claim import Seat
 from engine.notation import NotationError
 from engine.rulesets import RuleSet
 from engine.tiles import Tile
@@ -140,7 +140,7 @@ def claim(session: Session, rules: RuleSet, body: dict[str, Any], key: str | Non
     )
     place = _place(session, body.get("place"))
     how = body.get("how")
-    hows = [name for name in rules.data.hows if name != How.DRAW]
+    hows = list(rules.data.hows)
     _need(how in hows, "bad_how", f"{how!r} is no way to win here.", f"Use {', '.join(hows)}.")
     source = body.get("from")
     if how in ("discard", "robkong"):
@@ -337,7 +337,7 @@ def _false_win(session: Session, rules: RuleSet, key: str | None) -> m.HandRuled
     )
     place = session.claim.place
     fine = rules.false_win(seat_of(place, session.dealer, len(session.places)))
-    owed = [-amount for amount in by_place(fine.pay, session.dealer)]
+    owed = [-amount for amount in by_place(fine.deferred, session.dealer)]
     zero = [0] * len(session.places)
     return _ruled(session, "false_win", place, {}, key, zero, owed, 0, session.dealer, proposal)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from engine.claim import Claim, DiscardedWilds, How, Options
+from engine.claim import Claim, Counters, Facts, Options
 from engine.melds import Meld, MeldKind
 from engine.notation import format_claim, parse_claim
 from engine.rulesets import RuleSet
@@ -128,7 +128,7 @@ def propose(session: Session, rules: RuleSet) -> Proposal:
     except ValueError:
         return Proposal((*blocked, "unreadable_group"))
     verdict = rules.check(claim)
-    line = format_claim(claim)
+    line = format_claim(claim, rules.id)
     n = len(session.places)
     if verdict.outcome is not Outcome.WIN:
         fine = _fine(rules, claim) if verdict.outcome is Outcome.NO_WIN else None
@@ -139,7 +139,7 @@ def propose(session: Session, rules: RuleSet) -> Proposal:
 
 def _fine(rules: RuleSet, claim: Claim) -> int:
     assert claim.winner is not None
-    return -rules.false_win(claim.winner).pay[claim.winner]
+    return -rules.false_win(claim.winner).deferred[claim.winner]
 
 
 def _settled(
@@ -186,14 +186,20 @@ def _claim(session: Session, pending: ClaimState) -> Claim:
         concealed=tuple(Tile.of(t.kind) for t in groups.get(CONCEALED, [])),
         melds=tuple(melds),
         win=Tile.of(wins[0].kind),
-        how=How(pending.how),
+        how=pending.how,
         winner=seat_of(pending.place, session.dealer, n),
         discarder=None if pending.source is None else seat_of(pending.source, session.dealer, n),
-        da=DiscardedWilds(**pending.da),
+        facts=facts_of(pending),
         chips=by_seat([p.chips for p in session.places], session.dealer),
         xianggong=place.xianggong or place.barred,
         options=Options(session.options),
     )
+
+
+def facts_of(pending: ClaimState) -> Facts:
+    """Return what was tapped beside the tiles."""
+    da = Counters(pending.da)
+    return Facts(da=da) if da else Facts()
 
 
 def parse_hand(session: Session, rules: RuleSet, line: str) -> list[m.TileRead]:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import rulesets
-from engine.claim import Claim, DiscardedWilds, How, Seat
+from engine.claim import Claim, Counters, Facts, Seat
 from engine.errors import EngineError
 from engine.notation import parse_tiles
 from engine.settlement import Settlement, nothing
@@ -24,19 +24,19 @@ HANDS = [
 @st.composite
 def claims(draw):
     hand, win, flip = draw(st.sampled_from(HANDS))
-    how = draw(st.sampled_from([How.SELF, How.DISCARD, How.ROBKONG]))
-    if how is How.ROBKONG and win == "7z":
-        how = How.DISCARD  # the winner holds two of it: no kong to rob
+    how = draw(st.sampled_from(["self", "discard", "robkong"]))
+    if how == "robkong" and win == "7z":
+        how = "discard"  # the winner holds two of it: no kong to rob
     winner, discarder = draw(st.permutations(range(4)))[:2]
-    counters = DiscardedWilds(*draw(st.sampled_from([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)])))
+    counter = draw(st.sampled_from(["shou", "er", "peng", None]))
     return Claim(
         indicator=Tile.of(flip),
         concealed=parse_tiles(hand),
         win=Tile.of(win),
         how=how,
         winner=Seat(winner),
-        discarder=Seat(discarder) if how.is_from_another else None,
-        da=DiscardedWilds() if how is How.ROBKONG else counters,
+        discarder=Seat(discarder) if how != "self" else None,
+        facts=Facts() if how == "robkong" or counter is None else Facts(da=Counters({counter: 1})),
         chips=draw(st.none() | st.tuples(*[st.integers(0, 40)] * 4)),
     )
 
@@ -118,12 +118,12 @@ def test_the_discarder_pays_for_all_or_only_for_himself(claim):
 def test_fines_sum_to_zero_with_the_bank(offender, fine_to, amount, chips):
     rules = rulesets.load("zhenjiang", {"fine_to": fine_to, "false_win": amount})
     fine = rules.false_win(Seat(offender), chips=[chips] * 4)
-    assert sum(fine.pay) + fine.bank == 0
-    assert -fine.pay[offender] <= chips
-    shares = [fine.pay[seat] for seat in range(4) if seat != offender]
+    assert sum(fine.deferred) + fine.deferred_bank == 0
+    assert -fine.deferred[offender] <= chips
+    shares = [fine.deferred[seat] for seat in range(4) if seat != offender]
     assert min(shares) >= 0
     assert max(shares) - min(shares) <= 1
-    assert fine.unpaid[offender] - fine.pay[offender] == amount * (3 if fine_to == "each_other" else 1)
+    assert fine.unpaid[offender] - fine.deferred[offender] == amount * (3 if fine_to == "each_other" else 1)
 
 
 def test_a_settlement_that_makes_or_loses_chips_cannot_be_built():

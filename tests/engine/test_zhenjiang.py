@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine import rulesets
-from engine.claim import DiscardedWilds, Seat
+from engine.claim import Facts, Seat
 from engine.errors import EngineError
 from engine.hand import Hand
 from engine.notation import (
@@ -49,9 +49,9 @@ def test_worked_example(vector):
     result = check_vector(vector)
     assert result["ok"], result
     assert result["id"] == vector["id"]
-    claim = claim_from_object(vector)
-    assert claim_from_object(claim_to_object(claim)) == claim
-    assert parse_claim(format_claim(claim), "zhenjiang") == claim
+    claim = claim_from_object(vector, "zhenjiang")
+    assert claim_from_object(claim_to_object(claim, "zhenjiang"), "zhenjiang") == claim
+    assert parse_claim(format_claim(claim, "zhenjiang"), "zhenjiang") == claim
 
 
 def test_a_vector_is_only_right_when_every_expected_key_is_equal():
@@ -171,8 +171,8 @@ def test_no_other_reading_pays_more(line):
     verdict = RULES.check(claim)
     hand = Hand(claim.concealed, claim.melds, claim.win)
     every = [
-        RULES.price(hand, claim, reading).total
-        for reading in RULES.decompositions(hand, claim.indicator, claimed=claim.how.is_from_another)
+        RULES.price(claim, reading).value
+        for reading in RULES.decompositions(hand, claim.indicator, claimed=claim.how == "discard")
     ]
     assert bool(every) == (verdict.outcome is Outcome.WIN)
     assert not every or max(every) == sum(item.amount for item in verdict.items)
@@ -361,16 +361,17 @@ def test_nobody_pays_more_than_he_has():
 )
 def test_fine_of_a_false_win(fine_to, pay, bank):
     fine = RULES.with_options({"fine_to": fine_to}).false_win(Seat(1))
-    assert (fine.pay, fine.bank, fine.account) == (pay, bank, "deferred")
+    assert (fine.deferred, fine.deferred_bank, fine.pay) == (pay, bank, (0, 0, 0, 0))
+    assert not fine.hand_over
     assert fine.items[0].section == "§7"
 
 
 def test_a_fine_is_limited_only_where_chips_are_given_and_shared_in_whole_chips():
-    assert RULES.false_win(Seat(0), chips=(4, 50, 50, 50)).pay == (-4, 0, 0, 0)
+    assert RULES.false_win(Seat(0), chips=(4, 50, 50, 50)).deferred == (-4, 0, 0, 0)
     assert RULES.false_win(Seat(0), chips=(4, 50, 50, 50)).unpaid == (2, 0, 0, 0)
     split = RULES.with_options({"fine_to": "split", "false_win": 8})
-    assert split.false_win(Seat(2)).pay == (3, 2, -8, 3)
-    assert RULES.with_options({"base": 5}).false_win(Seat(2)).bank == 30
+    assert split.false_win(Seat(2)).deferred == (3, 2, -8, 3)
+    assert RULES.with_options({"base": 5}).false_win(Seat(2)).deferred_bank == 30
     with pytest.raises(EngineError, match="seat 4"):
         RULES.false_win(Seat(4))
 
@@ -411,5 +412,5 @@ def test_options_of_a_claim_come_before_those_of_the_rule_set():
 
 def test_a_verdict_is_the_same_every_time():
     claim = parse_claim("2222p13m46m79m11z5s +5s flip=1p how=self seat=0", "zhenjiang")
-    assert RULES.check(claim) == RULES.check(replace(claim, da=DiscardedWilds()))
+    assert RULES.check(claim) == RULES.check(replace(claim, facts=Facts()))
     assert rulesets.load("zhenjiang").check(claim) == RULES.check(claim)

@@ -1,0 +1,41 @@
+"""A mapping that cannot be changed and can be hashed, so that values which hold one are values too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Self, TypeVar
+
+V = TypeVar("V")
+
+
+class FrozenMap(Mapping[str, V]):
+    """Names and values, in the order given; equal to any mapping with the same content.
+
+    >>> FrozenMap(payment="bao") == {"payment": "bao"}
+    True
+    """
+
+    __slots__ = ("_items",)
+
+    def __init__(self, values: Mapping[str, V] | None = None, **named: V) -> None:
+        self._items: dict[str, V] = {**(values or {}), **named}
+
+    def __getitem__(self, name: str) -> V:
+        return self._items[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._items.items()))
+
+    def __repr__(self) -> str:
+        named = ", ".join(f"{name}={value!r}" for name, value in self._items.items())
+        return f"{type(self).__name__}({named})"
+
+    def changed(self, **named: V) -> Self:
+        """Return a copy with some values set."""
+        return type(self)({**self._items, **named})
