@@ -1,9 +1,4 @@
-"""From boxes to rows, reading order, groups and the parts of a hand: pure numpy.
-
-Layout of a revealed hand, seen upright by its player: melds in the upper rows, one group each; the
-concealed tiles in the last row, touching; the winning tile apart at its right end. Groups lie at
-least 0.6 tile widths from each other. A concealed kong is laid back, tile, tile, back.
-"""
+"""From boxes to rows, reading order and groups: pure numpy. What the groups are is `vision.hand`'s."""
 
 from __future__ import annotations
 
@@ -13,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.hand import HandLayout, hand_layout
 from vision.readings import Detections, Floats
 
-__all__ = ["GROUP_GAP", "Arrangement", "HandLayout", "arrange", "hand_layout", "is_meld", "narrow"]
+__all__ = ["GROUP_GAP", "Arrangement", "HandLayout", "arrange", "hand_layout", "narrow"]
 
 GROUP_GAP = 0.4
 """A gap of this many tile widths separates groups: between touching (0) and the convention (0.6)."""
 ASPECT = 0.74
 """Width by height of a tile, needed only when a row lies so slanting that boxes do not tell."""
-BACK = "back"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +32,6 @@ class Arrangement:
     rows: tuple[tuple[int, ...], ...]
     groups: tuple[tuple[int, ...], ...]
     angle: float
-
-
-@dataclass(frozen=True, slots=True)
-class HandLayout:
-    """The parts of a revealed hand as indices of tiles in reading order.
-
-    ``melds``: one tuple per meld; ``concealed``: without the winning tile; ``win``: the winning tile,
-    None for an empty hand; ``flowers``: flower tiles laid out with the melds.
-    """
-
-    melds: tuple[tuple[int, ...], ...]
-    concealed: tuple[int, ...]
-    win: int | None
-    flowers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,86 +227,3 @@ def _runs(sizes: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """Consecutive index runs of the given lengths."""
     ends = np.cumsum(sizes)
     return tuple(tuple(range(int(end) - size, int(end))) for end, size in zip(ends, sizes, strict=True))
-
-
-def is_meld(kinds: Sequence[str]) -> bool:
-    """Tell whether tiles lie as a meld: three alike or in sequence, four alike, or a concealed kong."""
-    if len(kinds) == 4 and kinds[0] == kinds[3] == BACK:
-        return kinds[1] == kinds[2] != BACK
-    if len(set(kinds)) == 1:
-        return len(kinds) in (3, 4)
-    suits = {kind[-1] for kind in kinds}
-    ranks = sorted(kind[:-1] for kind in kinds)
-    return (
-        len(kinds) == 3
-        and len(suits) == 1
-        and suits <= {"m", "p", "s"}
-        and [int(r) - int(ranks[0]) for r in ranks] == [0, 1, 2]
-    )
-
-
-def _split(group: tuple[int, ...], kinds: Sequence[str]) -> list[tuple[int, ...]] | None:
-    """Split a run of touching melds into melds; None when it does not divide into melds."""
-    if not group:
-        return []
-    for size in (3, 4):
-        head = group[:size]
-        if len(head) == size and is_meld([kinds[i] for i in head]):
-            tail = _split(group[size:], kinds)
-            if tail is not None:
-                return [head, *tail]
-    return None
-
-
-def _row_melds(groups: Sequence[tuple[int, ...]], kinds: Sequence[str]) -> list[tuple[int, ...]] | None:
-    """Melds of one upper row, or None when it does not hold melds.
-
-    Gaps and faces both tell. Where every gap-group shows a meld, or a few touching ones, they agree.
-    Else the faces of the whole row decide (a badly placed box moves a gap), and where these make no
-    melds either (a misread tile), groups of three and four are melds whatever they show.
-    """
-    split = [_split(group, kinds) for group in groups]
-    if all(part is not None for part in split):
-        return [meld for part in split for meld in part or ()]
-    whole = _split(tuple(i for group in groups for i in group), kinds)
-    if whole is not None:
-        return whole
-    if all(len(group) in (3, 4) or part is not None for group, part in zip(groups, split, strict=True)):
-        return [meld for group, part in zip(groups, split, strict=True) for meld in part or [group]]
-    return None
-
-
-def _upper_melds(
-    rows: Sequence[Sequence[tuple[int, ...]]], kinds: Sequence[str]
-) -> list[tuple[int, ...]] | None:
-    """Melds of the upper rows, or None when one of them does not hold melds."""
-    melds: list[tuple[int, ...]] = []
-    for groups in rows:
-        found = _row_melds(groups, kinds)
-        if found is None:
-            return None
-        melds += found
-    return melds
-
-
-def hand_layout(
-    rows: tuple[tuple[int, ...], ...], groups: tuple[tuple[int, ...], ...], kinds: Sequence[str]
-) -> HandLayout:
-    """Name the parts of a hand from its rows and groups (indices of tiles) and the kinds read.
-
-    Upper rows that do not divide into groups of three or four hold no melds: then all tiles are
-    concealed ones laid in several rows. A group laid back, tile, tile, back is a meld anywhere.
-    Without a tile apart the last tile counts as the winning tile.
-    """
-    if not rows:
-        return HandLayout((), (), None)
-    flowers = tuple(i for row in rows for i in row if kinds[i].endswith("f"))
-    plain = [tuple(i for i in group if i not in flowers) for group in groups]
-    last = set(rows[-1])
-    upper = [[group for group in plain if group and group[0] in row] for row in rows[:-1]]
-    melds = _upper_melds(upper, kinds)
-    loose = [group for group in plain if group and (melds is None or group[0] in last)]
-    kongs = [group for group in loose if len(group) == 4 and kinds[group[0]] == BACK == kinds[group[3]]]
-    loose = [group for group in loose if group not in kongs]
-    tiles = [i for group in loose for i in group]
-    return HandLayout((*(melds or ()), *kongs), tuple(tiles[:-1]), tiles[-1] if tiles else None, flowers)

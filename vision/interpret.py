@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vision.arrange import Arrangement, hand_layout, is_meld
+from vision.arrange import Arrangement
 from vision.errors import ShapeError
 from vision.readings import (
     CUT_AT_BORDER,
@@ -26,10 +26,10 @@ from vision.readings import (
     Floats,
     TileReading,
 )
+from vision.shapes import BACK, HandShape, meld_faces
 
 __all__ = ["BACK", "Opinion", "Thresholds", "opinions", "softmax", "tile_readings", "why_not"]
 
-BACK = "back"
 ALTERNATIVES = 3
 COPIES = 4
 """Copies of a kind in a tile set; of a flower there is one."""
@@ -109,16 +109,20 @@ def _surplus(kinds: Sequence[str], scores: Sequence[float]) -> set[int]:
     return surplus
 
 
-def _strays(lie: Arrangement, kinds: Sequence[str]) -> set[int]:
-    """Positions of face-down tiles outside a concealed kong or face-down set.
+def _strays(lie: Arrangement, kinds: Sequence[str], shape: HandShape) -> set[int]:
+    """Positions of face-down tiles outside a concealed kong or opened face-down set.
 
     None where all tiles lie face down.
     """
     backs = {i for i, kind in enumerate(kinds) if kind == BACK}
     if len(backs) == len(kinds):
         return set()
-    melds = hand_layout(lie.rows, lie.groups, kinds).melds
-    return backs - {i for meld in melds if is_meld([kinds[i] for i in meld]) for i in meld}
+    windows = [row[k : k + size] for row in lie.rows for size in (3, 4) for k in range(len(row) - size + 1)]
+    for window in windows:
+        shown = [kinds[i] for i in window]
+        if shape.meld(shown) in ("A", "H") and meld_faces(shown) is not None:
+            backs.difference_update(window)
+    return backs
 
 
 def _touches(box: Box, area: Box, border: float) -> bool:
@@ -132,16 +136,22 @@ def _touches(box: Box, area: Box, border: float) -> bool:
 
 
 def tile_readings(
-    found: Detections, seen: Sequence[Opinion], lie: Arrangement, area: Box, limits: Thresholds
+    found: Detections,
+    seen: Sequence[Opinion],
+    lie: Arrangement,
+    area: Box,
+    limits: Thresholds,
+    shape: HandShape | None = None,
 ) -> tuple[TileReading, ...]:
     """Put boxes ``(N, 4)``, opinions and arrangement together, in reading order.
 
-    ``area`` is the part of the picture that was searched, in the pixels of the boxes.
+    ``area`` is the part of the picture that was searched, in the pixels of the boxes. ``shape``: which
+    melds there are, so which tiles may lie face down.
     """
     group_of = {i: g for g, members in enumerate(lie.groups) for i in members}
     ordered = [seen[i] for i in lie.order]
     kinds = [opinion.kind for opinion in ordered]
-    surplus, strays = _surplus(kinds, [o.score for o in ordered]), _strays(lie, kinds)
+    surplus, strays = _surplus(kinds, [o.score for o in ordered]), _strays(lie, kinds, shape or HandShape())
     tiles: list[TileReading] = []
     for position, (index, opinion) in enumerate(zip(lie.order, ordered, strict=True)):
         x0, y0, x1, y1 = (round(float(v), 2) for v in found.boxes[index])

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from engine.notation import format_tiles, parse_meld
+from engine.notation import format_tiles
 from engine.tiles import Tile
-from vision.arrange import HandLayout, hand_layout
 from vision.errors import RegionError, VisionError
 from vision.geometry import Calibration
+from vision.hand import HandLayout, HandShape, hand_layout, meld_faces, meld_letter
 from vision.pictures import load_image
 from vision.readings import Box, Image, Reading
+from vision.shapes import BACK
 
 __all__ = [
     "PhotoHint",
@@ -31,8 +32,6 @@ __all__ = [
     "to_json",
 ]
 
-BACK = "back"
-
 
 class Reader(Protocol):
     """What reads tiles: the recognizer, or a stand-in."""
@@ -43,6 +42,7 @@ class Reader(Protocol):
         region: Box | None = None,
         expect: int | None = None,
         kinds: frozenset[str] | None = None,
+        shape: HandShape | None = None,
     ) -> Reading:
         """Read the tiles of a frame, see `vision.recognizer.Recognizer.read`."""
         ...
@@ -116,30 +116,24 @@ def _hint(name: str, entry: object) -> PhotoHint:
     return PhotoHint(_region(region, region), expect)
 
 
-def layout_of(reading: Reading) -> HandLayout:
+def layout_of(reading: Reading, shape: HandShape | None = None, *, win: bool = True) -> HandLayout:
     """Name the parts of the hand a reading shows (indices of ``reading.tiles``)."""
-    return hand_layout(reading.rows, reading.groups, reading.kinds)
+    return hand_layout(reading.rows, reading.groups, reading.kinds, shape, win=win)
 
 
 def _meld_text(kinds: Sequence[str]) -> str | None:
     """Notation of a meld as laid on the table, None when it shows none."""
-    if len(kinds) == 4 and kinds[0] == kinds[3] == BACK:
-        letter, kinds = "A", [kinds[1]] * 2 + [kinds[2]] * 2
-    elif len(kinds) == 4:
-        letter = "K"
-    else:
-        letter = "P" if len(set(kinds)) == 1 else "C"
-    meld = parse_meld(f"{letter}:{format_tiles(Tile.of(kind) for kind in kinds)}")
-    return f"{letter}:{format_tiles(meld.tiles)}" if meld.is_well_formed else None
+    letter, faces = meld_letter(kinds), meld_faces(kinds)
+    return None if faces is None else f"{letter}:{format_tiles(Tile.of(kind) for kind in faces)}"
 
 
-def hand_line(reading: Reading) -> str | None:
+def hand_line(reading: Reading, shape: HandShape | None = None) -> str | None:
     """Write what was read as the hand part of a claim: ``456m11z C:123m +5s``.
 
-    None when it is no hand: nothing read, a face-down tile outside a concealed kong, or a meld that
-    is none. Flowers are left out: each rule set counts them in its own way.
+    None when it is no hand: nothing read, a face-down tile outside a meld, or a meld that is none.
+    Flowers and spread tiles are left out: each rule set counts them in its own way.
     """
-    layout, kinds = layout_of(reading), reading.kinds
+    layout, kinds = layout_of(reading, shape), reading.kinds
     melds = [_meld_text([kinds[i] for i in meld]) for meld in layout.melds]
     concealed = [kinds[i] for i in layout.concealed]
     if layout.win is None or None in melds or BACK in (*concealed, kinds[layout.win]):
@@ -176,6 +170,7 @@ def read_zone(
     zone: str | int,
     expect: int | None = None,
     kinds: frozenset[str] | None = None,
+    shape: HandShape | None = None,
 ) -> Reading:
     """Read one zone of a table ("0" to "3", "indicator"), looked at straight on.
 
@@ -183,7 +178,7 @@ def read_zone(
     for a zone that was not taught.
     """
     view = calibration.rectify(frame, zone)
-    reading = reader.read(view.image, expect=expect, kinds=kinds)
+    reading = reader.read(view.image, expect=expect, kinds=kinds, shape=shape)
     return view.reading_in_frame(reading, (frame.shape[1], frame.shape[0]))
 
 

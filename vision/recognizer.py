@@ -19,6 +19,7 @@ from vision.imaging import CROP_HEIGHT, CROP_WIDTH, fit, tile_crops
 from vision.interpret import Thresholds, opinions, softmax, tile_readings, why_not
 from vision.model_card import LABELS, ModelCard
 from vision.readings import Box, Detections, Floats, Image, Reading, check_image
+from vision.shapes import HandShape
 
 __all__ = ["Classify", "Detect", "Recognizer"]
 
@@ -89,12 +90,14 @@ class Recognizer:
         region: Box | None = None,
         expect: int | None = None,
         kinds: frozenset[str] | None = None,
+        shape: HandShape | None = None,
     ) -> Reading:
         """Read all tiles of a picture.
 
         ``frame``: uint8 ``(H, W, 3)`` BGR, upright. ``region``: the part to search, pixels of the
         frame, all of it by default. ``expect``: how many tiles there are, where known. ``kinds``: the
-        tile set in play. Boxes of the reading are pixels of ``frame``. A picture without tiles gives an
+        tile set in play; ``shape``: the hands in play, which says what tiles may lie face down. Boxes of the
+        reading are pixels of ``frame``. A picture without tiles gives an
         empty reading that is not accepted. Raises RegionError and ShapeError.
         """
         started = time.perf_counter()
@@ -106,7 +109,7 @@ class Recognizer:
         lie = arrange(found)
         seen = opinions(picked.shares, LABELS, kinds)
         edge = (float(area[0]), float(area[1]), float(area[2]), float(area[3]))
-        tiles = tile_readings(found, seen, lie, edge, self.limits)
+        tiles = tile_readings(found, seen, lie, edge, self.limits, shape)
         why = why_not(tiles, expect, picked.extra)
         ms = (time.perf_counter() - started) * 1000
         size = (frame.shape[1], frame.shape[0])

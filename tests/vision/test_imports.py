@@ -6,7 +6,7 @@ import sys
 import pytest
 
 HEAVY = ("cv2", "onnxruntime", "torch")
-PURE = ["errors", "readings", "decode", "arrange", "interpret", "table"]
+PURE = ["errors", "readings", "decode", "arrange", "interpret", "table", "shapes", "rowparse", "hand"]
 WITH_PICTURES = ["imaging", "pictures", "geometry", "camera", "render", "reading_service", "model_card"]
 
 

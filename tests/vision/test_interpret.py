@@ -9,6 +9,7 @@ from vision.errors import ShapeError
 from vision.interpret import Opinion, Thresholds, opinions, softmax, tile_readings, why_not
 from vision.model_card import LABELS
 from vision.readings import Detections, TileReading
+from vision.shapes import HandShape
 
 AREA = (0.0, 0.0, 1000.0, 1000.0)
 
@@ -108,6 +109,20 @@ def test_a_face_down_tile_in_a_group_that_is_no_meld_is_doubted() -> None:
 
 def test_a_concealed_kong_is_not_doubted() -> None:
     assert why_not(read(["back", "7z", "7z", "back"]), 4) == ()
+
+
+def test_an_opened_shao_is_doubted_only_where_there_is_none() -> None:
+    found = Detections.of([(100 + 30 * k, 100, 130 + 30 * k, 140) for k in range(3)])
+    seen = [Opinion(((kind, 0.99),), 0.0) for kind in ("4z", "back", "4z")]
+    doubts = [
+        [tile.doubts for tile in tile_readings(found, seen, arrange(found), AREA, Thresholds(), shape)]
+        for shape in (None, HandShape(16, "CPKAH"))
+    ]
+    assert doubts == [[(), ("stray_back",), ()], [(), (), ()]]
+
+
+def test_a_shao_that_was_not_opened_beside_open_tiles_is_doubted() -> None:
+    assert why_not(read(["1m", "back", "back", "back"]), 4) == ("stray_back",)
 
 
 def test_a_tile_at_the_border_may_be_cut() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from vision.errors import CalibrationError, RegionError
 from vision.geometry import Calibration, Zone
+from vision.hand import HandShape
 from vision.reading_service import (
     PhotoHint,
     hand_line,
@@ -49,6 +50,7 @@ class Remembering:
         region: Box | None = None,
         expect: int | None = None,
         kinds: frozenset[str] | None = None,
+        shape: HandShape | None = None,
     ) -> Reading:
         self.asked.append((frame.shape, region, expect, kinds))
         return self.answer
