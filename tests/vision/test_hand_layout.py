@@ -235,17 +235,25 @@ def test_how_many_tiles_a_whole_hand_has(
 suited = st.sampled_from(["2m", "9p", "5s"])
 """Alike honours need their gap: without it they could be extra tiles of a spread group."""
 alike = st.sampled_from(["2m", "9p", "1z", "7z"])
+
+
+def faces(unit: tuple[str, list[str]]) -> frozenset[str]:
+    return frozenset(unit[1]) - {"back"}
+
+
 unit = st.one_of(
     suited.map(lambda k: ("meld", [k] * 3)),
     suited.map(lambda k: ("meld", [k] * 4)),
     alike.map(lambda k: ("meld", ["back", k, k, "back"])),
     alike.map(lambda k: ("meld", [k, "back", k])),
-    st.sampled_from([("meld", ["1m", "2m", "3m"]), ("meld", ["7p", "8p", "9p"])]),
+    st.sampled_from([("meld", ["1m", "3m", "2m"]), ("meld", ["6p", "7p", "8p"])]),
     st.sampled_from([("spread", ["1z", "2z", "3z", "4z"]), ("spread", ["6z", "5z", "7z"])]),
 )
 
 
-@given(st.lists(unit, min_size=1, max_size=5), st.lists(st.booleans(), min_size=5, max_size=5))
+@given(
+    st.lists(unit, min_size=1, max_size=5, unique_by=faces), st.lists(st.booleans(), min_size=5, max_size=5)
+)
 @settings(max_examples=150, deadline=None)
 def test_parts_are_found_whichever_gaps_were_forgotten(
     units: list[tuple[str, list[str]]], gaps: list[bool]
