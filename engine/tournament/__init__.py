@@ -1,0 +1,1 @@
+"""Arithmetic of tournaments: scores, ranking and pairing. Pure values; chance comes in as drawn lots."""
