@@ -106,6 +106,7 @@ class DealData:
     group: int
     indicators: int
     jump: bool = False
+    singles: bool = True
     dice_throws: int = 1
     dead: int = 0
 

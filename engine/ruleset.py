@@ -19,6 +19,7 @@ from engine.errors import EngineError
 from engine.facts import FactValue
 from engine.frozen import FrozenMap
 from engine.hand import Hand
+from engine.matchrules import MatchRules
 from engine.melds import Meld
 from engine.rulebase import OptionsChosen
 from engine.ruledata import HowSpec, RuleData, TileSet
@@ -59,7 +60,7 @@ class Judged:
     totals: Mapping[str, int] = field(default_factory=FrozenMap)
 
 
-class RuleSet(OptionsChosen):
+class RuleSet(OptionsChosen, MatchRules):
     """Rules with their options chosen. It never changes; `with_options` returns another one."""
 
     def __init__(self, data: RuleData, options: Mapping[str, OptionValue] | None = None) -> None:
@@ -302,11 +303,6 @@ class RuleSet(OptionsChosen):
             return rules.settle_draw(claim, have)
         return rules.settle_win(verdict, claim, claim.winner, have)
 
-    @property
-    def chips_below_zero(self) -> bool:
-        """Whether an account may be below 0: points that are written down instead of chips."""
-        return False
-
     def settle_win(
         self, verdict: Verdict, claim: Claim, winner: Seat, chips: Sequence[int] | None
     ) -> Settlement:
@@ -317,25 +313,40 @@ class RuleSet(OptionsChosen):
         """Who pays what when the wall is exhausted."""
         return nothing(self.players)
 
-    def false_win(self, offender: Seat, chips: Sequence[int] | None = None) -> Settlement:
+    def false_win(
+        self, offender: Seat, chips: Sequence[int] | None = None, wins: Sequence[Claim] = ()
+    ) -> Settlement:
         """What a false win costs which a referee has ruled.
 
+        `wins` are wins of others which it spoiled, where the offender pays for those (包赔 of Xiamen).
+
         Raises:
-            EngineError: no such seat, or the chips do not fit.
+            EngineError: no such seat, the chips do not fit, or `wins` without a rule for them.
         """
         if not 0 <= offender < self.players:
             raise EngineError(f"there is no seat {offender}; seats are 0 to {self.players - 1}.")
         if chips is not None:
             check_chips(chips, self.players, below_zero=self.chips_below_zero)
+        if wins:
+            return self.settle_spoiled(offender, chips, wins)
         return self.settle_false_win(offender, chips)
 
     def settle_false_win(self, offender: Seat, chips: Sequence[int] | None) -> Settlement:  # noqa: ARG002
         """Who pays what for a false win; the hand goes on unless the settlement says otherwise."""
         return nothing(self.players, hand_over=False)
 
-    def dealer_stays(self, winner: Seat | None) -> bool:
-        """Whether the dealer deals again; `winner` None = a draw."""
-        return winner is None or winner == 0
+    def settle_spoiled(
+        self,
+        offender: Seat,  # noqa: ARG002
+        chips: Sequence[int] | None,  # noqa: ARG002
+        wins: Sequence[Claim],  # noqa: ARG002
+    ) -> Settlement:
+        """Who pays what for a false win that spoiled wins of others, the fine itself included.
+
+        Raises:
+            EngineError: a claim among them does not win, or these rules have nothing of the kind.
+        """
+        raise EngineError(f"a false win does not pay for other wins in {self.data.title}.")
 
     # the deal
 
@@ -354,6 +365,7 @@ class RuleSet(OptionsChosen):
             rounds=deal.rounds,
             group=deal.group,
             jump=deal.jump,
+            singles=deal.singles,
             indicators=deal.indicators,
         )
 

@@ -18,8 +18,9 @@ class Settlement:
     `pay` are chips, `outside` what is paid beside the stake, `deferred` fines that are collected at the end
     of the match; () means nobody. `unpaid` is what payers could not pay: it is never booked. `bank` and
     `deferred_bank` are the bank's shares. `loans` are chips a seat has to borrow before it can pay. `totals`
-    are the rule set's sums per seat (lei, net). `hand_over` says whether the hand ends with it, `redeal`
-    whether the same dealer deals again without any change.
+    are the rule set's sums per seat (lei, net), `by_seat` the items of every seat where losers score too.
+    `hand_over` says whether the hand ends with it, `redeal` whether the same dealer deals again without any
+    change.
 
     Raises:
         EngineError: an account and its bank's share do not sum to 0.
@@ -33,6 +34,7 @@ class Settlement:
     deferred_bank: int = 0
     loans: tuple[int, ...] = ()
     items: tuple[PriceItem, ...] = ()
+    by_seat: tuple[tuple[PriceItem, ...], ...] = ()
     totals: Mapping[str, tuple[int, ...]] = FrozenMap()
     hand_over: bool = True
     redeal: bool = False

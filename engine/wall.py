@@ -74,7 +74,8 @@ def break_point(walls: int, stacks: int, d1: int, d2: int | None = None) -> Brea
 class DealPattern:
     """How a rule set deals: `rounds` times `group` tiles each, then one each and one more for the dealer.
 
-    With `jump` 跳牌 the dealer takes the last two at once, from the first and the third remaining stack.
+    Without `singles` only the dealer takes one more after the rounds. With `jump` 跳牌 he takes his last two
+    at once, from the first and the third remaining stack.
     """
 
     players: int
@@ -83,6 +84,7 @@ class DealPattern:
     group: int
     jump: bool
     indicators: int
+    singles: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +158,9 @@ def _takes(pattern: DealPattern) -> Iterator[Take]:
         for seat in seats:
             yield Take(seat, tuple(range(at, at + pattern.group)))
             at += pattern.group
+    if not pattern.singles:
+        yield Take(seats[0], (at,))
+        return
     extra = at + pattern.players
     yield Take(seats[0], (at, extra) if pattern.jump else (at,))
     yield from (Take(seat, (at + seat,)) for seat in seats[1:])
