@@ -147,8 +147,8 @@ def given_keys(obj: Mapping[str, Any], known: frozenset[str], what: str) -> dict
 class SheetData:
     """A sheet as data. `name` is Chinese, `title` English.
 
-    `facts` are what is entered, `tables` what the sheet's class makes sense of. `sections` say where `document`
-    speaks of each reason; `digest` is the SHA-256 of the file's content.
+    `facts` are what is entered, `tables` what the sheet's class makes sense of. `sections` say where
+    `document` speaks of each reason; `digest` is the SHA-256 of the file's content.
     """
 
     id: str

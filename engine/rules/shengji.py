@@ -5,7 +5,7 @@ No card is seen here. A pair is called *banker* 庄家 or *defender* 防家 by i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
@@ -13,9 +13,14 @@ from typing import Any
 from engine.claim import OptionValue
 from engine.errors import EngineError
 from engine.sheet import FactValue, ScoreSheet, SheetData
+from engine.tournament.swiss import Swiss, Team, prize_places
 
 MOST_CARDS = 33
 """Cards one player can hold: 25 dealt and the 8 of the bottom."""
+
+
+BOTTOM_FAULT = "4"
+"""The fault which costs points only when the deal is not given up for it."""
 
 
 class Side(StrEnum):
@@ -43,9 +48,9 @@ class Penalty:
 class DealEntry:
     """What is entered about a deal; points are those of the cards, in steps of 5.
 
-    `tricks`: points of the tricks the defenders won, 0..200. `bottom`: points of the bottom cards, 0..80; they
-    count only with `last`: "single", "pair", "tractor2" or "tractor3", what the defenders won the last trick
-    with 抠底. `last` None: the banker's side won it 保底.
+    `tricks`: points of the tricks the defenders won, 0..200. `bottom`: points of the bottom cards, 0..80;
+    they count only with `last`: "single", "pair", "tractor2" or "tractor3", what the defenders won the last
+    trick with 抠底. `last` None: the banker's side won it 保底.
     """
 
     tricks: int = 0
@@ -121,7 +126,8 @@ class Shengji(ScoreSheet):
         self._check(entry)
         items = tuple(self._items(entry))
         points = sum(item.points for item in items)
-        _, side, levels = max(band for band in self._bands if band[0] <= points)
+        reached = (band for band in self._bands if band[0] <= points)
+        _, side, levels = max(reached, default=self._bands[0])
         reason = "levels"
         if entry.forced_lost:
             reason, side, levels = "forced_lost", Side.DEFENDER, 0
@@ -191,6 +197,10 @@ class Shengji(ScoreSheet):
                 f"forced_lost and last={entry.last} contradict each other: a deal that is lost at once has "
                 "no last trick."
             )
+        if entry.forced_lost and BOTTOM_FAULT in {each.fault for each in entry.penalties}:
+            raise EngineError(
+                f"forced_lost and fault {BOTTOM_FAULT} contradict each other: the deal is lost or played."
+            )
         if entry.defender_on_must_play and not self._must_play:
             raise EngineError("defender_on_must_play contradicts the option must_play=none.")
 
@@ -205,6 +215,24 @@ class Shengji(ScoreSheet):
         for each in entry.penalties:
             points = each.points if each.side is Side.BANKER else -each.points
             yield PointItem("penalty", points, section("penalty"), each.fault)
+
+    # the tournament
+
+    def swiss(self, teams: Sequence[Team]) -> Swiss:
+        """A tournament of these teams by the options of §4.
+
+        Raises:
+            EngineError: a team entered twice.
+        """
+        return Swiss(
+            teams=tuple(teams),
+            reading=self.choice("total_score_reading"),
+            bye_opponent=self.choice("bye_opponent_score"),
+        )
+
+    def prize_places(self, teams: int) -> int:
+        """How many places win a prize among so many teams (§1)."""
+        return prize_places(teams, self.number("prizes"))
 
     # levels
 
