@@ -150,29 +150,25 @@ class Zhenjiang(WildRuleSet):
         have = chips if self.flag("cap_at_chips") else None
         return settle_debts(owed, winner, have, verdict.items)
 
-    def settle_false_win(self, offender: Seat, chips: Sequence[int] | None) -> Settlement:
+    def settle_false_win(self, offender: Seat, chips: Sequence[int] | None) -> Settlement:  # noqa: ARG002
         """The fine of 诈胡 (§7): booked now, collected at the end of the match; the hand goes on.
 
-        It is not limited by default, since it is paid later; give `chips` to limit it to what the offender
-        has then. Recipients: option `fine_to`.
+        What the offender has now does not limit it: the end of the match does. Recipients: option `fine_to`.
         """
         others = self.players - 1
         fine = self.item("false_win")
         to = self.choice("fine_to")
         owed = fine.amount * others if to == "each_other" else fine.amount
-        have = chips if self.flag("cap_at_chips") else None
-        paid = owed if have is None else min(owed, have[offender])
         pay = [0] * self.players
         for nth in range(others if to != "bank" else 0):  # what cannot be shared goes to the nearest seats
-            pay[(offender + 1 + nth) % self.players] = paid // others + (nth < paid % others)
-        pay[offender] = -paid
-        unpaid = [owed - paid if seat == offender else 0 for seat in range(self.players)]
+            pay[(offender + 1 + nth) % self.players] = owed // others + (nth < owed % others)
+        pay[offender] = -owed
         nobody = (0,) * self.players
         return Settlement(
             pay=nobody,
             deferred=tuple(pay),
             deferred_bank=-sum(pay),
-            unpaid=tuple(unpaid),
+            unpaid=nobody,
             items=(fine,),
             hand_over=False,
         )
@@ -180,6 +176,22 @@ class Zhenjiang(WildRuleSet):
     def dealer_stays(self, winner: Seat | None) -> bool:
         """The dealer deals again after a draw (§5), and after winning if the option says so."""
         return winner is None or (winner == 0 and self.flag("dealer_stays_on_win"))
+
+    @property
+    def chips_below_zero(self) -> bool:
+        """Without the cap a payer may owe more than he has (§6)."""
+        return not self.flag("cap_at_chips")
+
+    def match_end(self, circles: int, hands: int, chips: Sequence[int]) -> str | None:  # noqa: ARG002
+        """Two players without chips end the table at once (两光, §8), else four rounds of the deal (§1)."""
+        if self.flag("two_broke_ends") and sum(have <= 0 for have in chips) >= 2:
+            return "two_broke"
+        return "match_over" if circles >= self.number("circles") else None
+
+    @property
+    def plays_running_hand(self) -> bool:
+        """What becomes of the hand that runs when time is up is an option (§8)."""
+        return self.choice("running_hand") == "finish"
 
     # the deal
 

@@ -113,17 +113,15 @@ def test_the_discarder_pays_for_all_or_only_for_himself(claim):
     st.integers(0, 3),
     st.sampled_from(["bank", "each_other", "split"]),
     st.integers(0, 50),
-    st.integers(0, 60),
 )
-def test_fines_sum_to_zero_with_the_bank(offender, fine_to, amount, chips):
+def test_fines_sum_to_zero_with_the_bank(offender, fine_to, amount):
     rules = rulesets.load("zhenjiang", {"fine_to": fine_to, "false_win": amount})
-    fine = rules.false_win(Seat(offender), chips=[chips] * 4)
+    fine = rules.false_win(Seat(offender), chips=[1] * 4)
     assert sum(fine.deferred) + fine.deferred_bank == 0
-    assert -fine.deferred[offender] <= chips
     shares = [fine.deferred[seat] for seat in range(4) if seat != offender]
     assert min(shares) >= 0
     assert max(shares) - min(shares) <= 1
-    assert fine.unpaid[offender] - fine.deferred[offender] == amount * (3 if fine_to == "each_other" else 1)
+    assert -fine.deferred[offender] == amount * (3 if fine_to == "each_other" else 1)
 
 
 def test_a_settlement_that_makes_or_loses_chips_cannot_be_built():

@@ -366,9 +366,9 @@ def test_fine_of_a_false_win(fine_to, pay, bank):
     assert fine.items[0].section == "§7"
 
 
-def test_a_fine_is_limited_only_where_chips_are_given_and_shared_in_whole_chips():
-    assert RULES.false_win(Seat(0), chips=(4, 50, 50, 50)).deferred == (-4, 0, 0, 0)
-    assert RULES.false_win(Seat(0), chips=(4, 50, 50, 50)).unpaid == (2, 0, 0, 0)
+def test_a_fine_is_not_limited_before_it_is_collected_and_shared_in_whole_chips():
+    assert RULES.false_win(Seat(0), chips=(4, 50, 50, 50)).deferred == (-6, 0, 0, 0)
+    assert RULES.false_win(Seat(0), chips=(4, 50, 50, 50)).unpaid == (0, 0, 0, 0)
     split = RULES.with_options({"fine_to": "split", "false_win": 8})
     assert split.false_win(Seat(2)).deferred == (3, 2, -8, 3)
     assert RULES.with_options({"base": 5}).false_win(Seat(2)).deferred_bank == 30
