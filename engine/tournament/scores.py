@@ -11,6 +11,9 @@ from engine.errors import EngineError
 WIN, DRAW, LOSS, BYE = 2, 1, 0, 2
 """Points of one round: 胜 2, 平 1, 负 0, 轮空 2 (§1). Every match hands out two."""
 
+MOST_ROUNDS = 100
+"""More rounds than this are a slip of the finger."""
+
 
 def total_score(own: int, opponents: Sequence[int | None], rounds: int, top: int | None = None) -> Fraction:
     """总得分 = own points + sum of the opponents' points ÷ half of the highest points − rounds (§4).
@@ -24,9 +27,9 @@ def total_score(own: int, opponents: Sequence[int | None], rounds: int, top: int
     Fraction(79, 9)
 
     Raises:
-        EngineError: no round, not one opponent for each round, or points that cannot be.
+        EngineError: too few or too many rounds, not one opponent for each, or points that cannot be.
     """
-    if rounds < 1 or len(opponents) != rounds:
+    if not 1 <= rounds <= MOST_ROUNDS or len(opponents) != rounds:
         raise EngineError(f"{rounds} rounds have one opponent or bye each, not {len(opponents)}.")
     highest = WIN * rounds if top is None else top
     if not rounds <= highest <= WIN * rounds:

@@ -14,7 +14,7 @@ from engine.sheet import given_keys, named, want_list
 from engine.tiletext import IllegalNotation, NotationError
 from engine.tournament.pairing import NoPairingError, Pairing, Team, draw_lots, pair_round
 from engine.tournament.ranking import Criterion, Standing, Value, head_to_head, part
-from engine.tournament.scores import BYE, DRAW, LOSS, WIN, cumulative, prize_places, total_score
+from engine.tournament.scores import BYE, DRAW, LOSS, MOST_ROUNDS, WIN, cumulative, prize_places, total_score
 
 __all__ = [
     "BYE",
@@ -102,6 +102,15 @@ class Swiss:
         """
         return replace(self, rounds=(*self.rounds, tuple(games)))
 
+    @property
+    def points(self) -> dict[Team, int]:
+        """本队积分: points of all rounds by team."""
+        scored = dict.fromkeys(self.teams, 0)
+        for game in (game for games in self.rounds for game in games):
+            for team, points in game.by_team.items():
+                scored[team] += points
+        return scored
+
     def results(self, team: Team) -> tuple[int, ...]:
         """Points of a team, round by round.
 
@@ -122,7 +131,7 @@ class Swiss:
     def _games_of(self, team: Team) -> list[Game]:
         if team not in self.teams:
             raise EngineError(f"there is no team {team!r}.")
-        return [game for games in self.rounds for game in games if team in game.by_team]
+        return [game for games in self.rounds for game in games if team in (game.team, game.opponent)]
 
     def standings(self, lots: Sequence[Team] = ()) -> tuple[Standing, ...]:
         """The ranking, best first; opponents count with their points of all rounds played so far (§4).
@@ -134,7 +143,8 @@ class Swiss:
         """
         if len(set(lots)) != len(lots) or not set(lots) <= set(self.teams):
             raise EngineError("lots are drawn by teams that have entered, once each.")
-        lines = {team: self._line(team) for team in self.teams}
+        points = self.points
+        lines = {team: self._line(team, points) for team in self.teams}
         parts = part(self.teams, self._criteria(lines, lots)) if self.teams else []
         ranked: list[Standing] = []
         for teams, decided_by in parts:
@@ -142,23 +152,21 @@ class Swiss:
             ranked += [replace(lines[team], place=place, decided_by=decided_by) for team in teams]
         return tuple(ranked)
 
-    def _line(self, team: Team) -> Standing:
+    def _line(self, team: Team, points: Mapping[Team, int]) -> Standing:
         """A line of the ranking, still without its place."""
-        rounds, own = len(self.rounds), sum(self.results(team))
+        rounds = len(self.rounds)
+        top = max(points.values()) if self.reading == "reached" else None
         bye = rounds if self.bye_opponent == "neutral" else 0
-        met = [bye if each is None else sum(self.results(each)) for each in self.opponents(team)]
+        met = [bye if each is None else points[each] for each in self.opponents(team)]
         return Standing(
             place=0,
             team=team,
-            points=own,
+            points=points[team],
             opponents=sum(met),
-            total=total_score(own, met, rounds, self._top()) if rounds else Fraction(0),
+            total=total_score(points[team], met, rounds, top) if rounds else Fraction(0),
             cumulative=cumulative(self.results(team)),
             decided_by="",
         )
-
-    def _top(self) -> int | None:
-        return max(sum(self.results(team)) for team in self.teams) if self.reading == "reached" else None
 
     def _criteria(self, lines: Mapping[Team, Standing], lots: Sequence[Team]) -> list[tuple[str, Criterion]]:
         games: dict[frozenset[Team], list[Mapping[Team, int]]] = {}
@@ -183,7 +191,7 @@ class Swiss:
         """
         if sorted(lots) != sorted(self.teams):
             raise EngineError("every team draws one lot before the first round.")
-        points = {team: sum(self.results(team)) for team in self.teams}
+        points = self.points
         ranked = self.standings(lots) if self.rounds else ()
         order = sorted([line.team for line in ranked] or lots, key=points.__getitem__, reverse=True)
         met = {frozenset(game.by_team) for games in self.rounds for game in games}
@@ -223,7 +231,7 @@ def answer_swiss(obj: Mapping[str, Any]) -> dict[str, Any]:
 def _answer_total(given: Mapping[str, Any]) -> dict[str, Any]:
     rounds, own = (named(key, want_count, given.get(key)) for key in ("R", "own"))
     met: list[int | None] = [*named("opp", _want_counts, given.get("opp"))]
-    met += [None] * (rounds - len(met))
+    met += [None] * min(rounds - len(met), MOST_ROUNDS)
     answer = {"A": float(round(total_score(own, met, rounds), 4))}
     if "top" in given:
         top = named("top", want_count, given["top"])
