@@ -473,6 +473,12 @@ def test_every_option_is_documented_in_both_languages(spec):
     assert len(spec.text) > 5
     assert re.search("[\u4e00-\u9fff]", spec.zh)
     assert bool(spec.allowed) == (spec.type == "choice")
+    assert spec.effects.keys() == spec.effects_zh.keys() <= {*spec.allowed}
+
+
+def test_the_effects_that_are_told_are_true():
+    for table, points, levels in [("seed", 45, 2), ("seed", 155, 3), ("fifteen", 45, 3), ("fifteen", 155, 5)]:
+        assert RULES.with_options({"level_table": table}).score(at(points)).levels == levels
 
 
 def test_choices_of_the_options_are_the_tables_of_the_file():
