@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from engine.accounts import Account, add, collect
+from engine.calls import Award, Want
 from engine.claim import DRAW, Claim, Facts, Seat
 from engine.errors import EngineError
 from engine.matchstate import MatchState
 from engine.settlement import Settlement
+from engine.tiles import Tile
 from engine.verdict import Outcome, Problem, Verdict
 
 
@@ -84,6 +86,19 @@ class Match(MatchState):
             document=verdict.document,
             section=details[0].section,
         )
+
+    def award(
+        self, tile: Tile, discarder: Seat, wants: Sequence[Want], *, indicator: Tile | None = None
+    ) -> Award:
+        """Who gets a tile; who is barred or 相公 may not win with it (see `RuleSet.award`).
+
+        Raises:
+            EngineError: the match is over, or no such seat.
+        """
+        self._need_running()
+        out = {*self.barred, *self.dead}
+        may_not_win = [seat for seat in map(Seat, range(self.players)) if self.player_of(seat) in out]
+        return self.rules.award(tile, discarder, wants, indicator=indicator, may_not_win=may_not_win)
 
     def book(self, settlement: Settlement, winner: Seat | None = None) -> Match:
         """Book a settlement, per seat of the running hand; when the hand is over, the next one begins.

@@ -64,7 +64,7 @@ class HowSpec:
     """A way to win.
 
     `claimed`: the winning tile is another player's (a discard, or the tile of a robbed kong, then `robs`).
-    `tile`: whether there is a winning tile, "required" or "none". `discarder`: "required", "optional" or
+    `tile`: whether there is a winning tile, "required", "optional" or "none". `discarder`: "required", "optional" or
     "none". `meld`: the letter of a meld the winner must have, "" = none. `dealer`: only he can win so.
     """
 
@@ -82,14 +82,15 @@ class HowSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallSpec:
-    """A call on another player's tile, "win" among them.
+    """A call, "win" among them (`engine.calls`).
 
-    Calls of a lower `rank` come first; of equal ones the nearest seat counter-clockwise from the discarder.
-    `next_only`: only the player after the discarder may call. `suits_only`: only suited tiles.
+    Of calls on another player's tile a lower `rank` comes first; of equal ones the nearest seat
+    counter-clockwise from the discarder. `next_only`: only the player after the discarder may call.
+    `suits_only`: only suited tiles.
     """
 
     name: str
-    rank: int
+    rank: int = 9
     next_only: bool = False
     suits_only: bool = False
     section: str

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from engine import consistency
+from engine.calls import CallRules
 from engine.claim import DRAW, Claim, Counters, OptionValue, Seat
 from engine.consistency import Bounds, Defect
 from engine.decompose import Decomposition, decompositions
@@ -60,7 +61,7 @@ class Judged:
     totals: Mapping[str, int] = field(default_factory=FrozenMap)
 
 
-class RuleSet(OptionsChosen, MatchRules):
+class RuleSet(OptionsChosen, MatchRules, CallRules):
     """Rules with their options chosen. It never changes; `with_options` returns another one."""
 
     def __init__(self, data: RuleData, options: Mapping[str, OptionValue] | None = None) -> None:
@@ -139,7 +140,8 @@ class RuleSet(OptionsChosen, MatchRules):
         if claim.xianggong:
             details.append(self.problem("xianggong", (), fatal=False))
         judged = Judged()
-        if not any(code in consistency.TILE_DEFECTS for code, _ in found):
+        readable = all(tile.is_kind for tile in claim.held)
+        if readable and not any(code in consistency.TILE_DEFECTS for code, _ in found):
             judged = self.judge(claim)
             details += [self.problem(*refusal, fatal=False) for refusal in judged.refusals]
         if details:
