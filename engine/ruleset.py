@@ -17,7 +17,7 @@ from engine.claim import DRAW, Claim, Counters, OptionValue, Seat
 from engine.consistency import Bounds, Defect
 from engine.decompose import Decomposition, decompositions
 from engine.errors import EngineError
-from engine.facts import FactValue
+from engine.facts import Facts, FactValue
 from engine.frozen import FrozenMap
 from engine.hand import Hand
 from engine.matchrules import MatchRules
@@ -116,6 +116,14 @@ class RuleSet(OptionsChosen, MatchRules, CallRules):
         if seat == claim.winner:
             return claim.melds
         return claim.shown[seat].melds if seat < len(claim.shown) else ()
+
+    def facts_of_spread(self, tiles: Sequence[Tile], said: Facts) -> Facts:  # noqa: ARG002
+        """Facts of a player which the tiles he spread show, beside those that people `said`."""
+        return Facts()
+
+    def unsaid(self, tiles: Sequence[Tile], said: Facts) -> tuple[str, ...]:  # noqa: ARG002
+        """Facts of a player which his spread tiles leave open, so that somebody has to say them."""
+        return ()
 
     # claim → verdict
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from engine.claim import Claim, Seat
 from engine.consistency import Bounds, Defect
 from engine.decompose import Decomposition, Group, GroupKind
+from engine.facts import Facts, FactValue
 from engine.frozen import FrozenMap
 from engine.melds import Meld, MeldKind
 from engine.ruleset import Bill, RuleSet
@@ -15,7 +16,9 @@ from engine.settlement import Settlement, nothing
 from engine.tiles import Tile
 from engine.verdict import PriceItem, Verdict
 
-WINDS, DRAGONS = 4, 3
+WIND_KINDS = frozenset({Tile.EAST, Tile.SOUTH, Tile.WEST, Tile.NORTH})
+DRAGON_KINDS = frozenset({Tile.WHITE, Tile.GREEN, Tile.RED})
+WINDS, DRAGONS = len(WIND_KINDS), len(DRAGON_KINDS)
 """Tiles of a spread group."""
 
 DEALER = 0
@@ -43,6 +46,21 @@ class Fengcheng(RuleSet):
         """A number among the facts of a player."""
         value = self.seat_fact(claim, seat, name)
         return value if isinstance(value, int) else 0
+
+    def facts_of_spread(self, tiles: Sequence[Tile], said: Facts) -> Facts:
+        """Honours and their complete groups, those beyond the seven of 七星, 么鸡 (§3)."""
+        honours = [tile for tile in tiles if tile.is_honour]
+        groups = sum(whole <= set(honours) for whole in (WIND_KINDS, DRAGON_KINDS))
+        yaoji = "single" if tiles.count(Tile.S1) == 1 else ""
+        number = {"honors": len(honours)}
+        if said.get("seven_star"):
+            number = {"extra_honors": max(0, len(honours) - len(WIND_KINDS | DRAGON_KINDS))}
+        shown: dict[str, FactValue] = {**number, "groups": groups, "yaoji": yaoji}
+        return Facts({name: value for name, value in shown.items() if value})
+
+    def unsaid(self, tiles: Sequence[Tile], said: Facts) -> tuple[str, ...]:
+        """Of two 么鸡 the table does not show whether both were held at the start (§3)."""
+        return ("yaoji",) if tiles.count(Tile.S1) > 1 and "yaoji" not in said else ()
 
     def expected_concealed(self, claim: Claim) -> int:
         """A spread group leaves three tiles less in hand: 4 + 1 replacement, or 3 without one (§3)."""
