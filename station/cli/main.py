@@ -34,6 +34,11 @@ COMMANDS: dict[str, Command] = {
         "check claims and settle them",
         "quezhuo check --ruleset zhenjiang '123m456m789m11z34s +5s flip=1p how=self seat=1'",
     ),
+    "call": Command(
+        "call",
+        "say who gets a tile that several players call for",
+        "quezhuo call --ruleset zhenjiang --tile 5m --from 0 1:pung 2:win",
+    ),
     "notation": Command(
         "notation",
         "convert a claim between line and JSON",
