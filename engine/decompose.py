@@ -31,6 +31,9 @@ class GroupKind(StrEnum):
     KONG = "kong"
     PAIR = "pair"
 
+    def __repr__(self) -> str:
+        return f"GroupKind.{self.name}"
+
 
 class Placed(NamedTuple):
     """A tile of a decomposition: the tile that lies there and the kind it stands for."""
@@ -71,7 +74,7 @@ class Decomposition:
 
     @property
     def substituted(self) -> int:
-        """How many wildcards stand for another kind."""
+        """How many tiles stand for another kind: wildcards, and a proxy (White in Xiamen)."""
         return sum([group.substituted for group in self.groups])
 
     @property

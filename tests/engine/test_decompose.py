@@ -1,14 +1,13 @@
-"""Every reading is a reading, none is missing, none comes twice."""
+"""What readings say of themselves, and examples. That none is missing is proved in `proof/`."""
 
 import random
-from itertools import combinations_with_replacement
 
 import pytest
 
-from engine.decompose import GroupKind, Placed, decompositions
+from engine.decompose import Group, GroupKind, Placed, decompositions
 from engine.notation import parse_meld, parse_tiles
 from engine.tiles import KINDS, Tile
-from engine.wincheck import counts_of, wins
+from engine.wincheck import CountsError, counts_of, wins
 
 WILD = Tile.S5
 
@@ -21,32 +20,6 @@ def shape(reading):
     return sorted("".join(tile.stands_for.id for tile in group.tiles) for group in reading.groups)
 
 
-def splits_literally(tiles, *, has_pair=False):
-    """Every way to split natural tiles, each once, as a set of sorted tuples of groups."""
-    if not tiles:
-        return {()} if has_pair else set()
-    first, rest = tiles[0], tiles[1:]
-    found = set()
-    groups = [(first,) * 3, (first, first + 1, first + 2)]
-    for group in groups if has_pair else [(first, first), *groups]:
-        is_run = len(set(group)) == 3
-        if is_run and (first >= 27 or first % 9 > 6):
-            continue
-        left = list(rest)
-        if all(tile in left and left.remove(tile) is None for tile in group[1:]):
-            for others in splits_literally(tuple(left), has_pair=has_pair or len(group) == 2):
-                found.add(tuple(sorted([group, *others])))
-    return found
-
-
-def substituted_literally(tiles, wilds, wild):
-    """What the readings of a hand with wildcards come to when only the kinds they stand for are looked at."""
-    found = set()
-    for kinds in combinations_with_replacement(range(KINDS), wilds):
-        found |= splits_literally(tuple(sorted([*tiles, *kinds])))
-    return found
-
-
 def random_hand(rng, wilds):
     tiles = []
     for _ in range(2):
@@ -55,26 +28,6 @@ def random_hand(rng, wilds):
     tiles += [rng.randrange(KINDS)] * 2
     rng.shuffle(tiles)
     return sorted(tile for tile in tiles[wilds:] if tile != WILD)
-
-
-def test_readings_are_exactly_those_of_literal_substitution():
-    rng = random.Random(1)
-    for _ in range(150):
-        wilds = rng.choice((0, 1, 1, 2))
-        tiles = random_hand(rng, wilds)
-        if len(tiles) + wilds != 8 or max(map(tiles.count, tiles)) > 4:
-            continue
-        found = set()
-        for reading in decompositions(counts_of(tiles), wilds, WILD):
-            found.add(tuple(sorted(tuple(sorted(t.stands_for for t in g.tiles)) for g in reading.groups)))
-        literal = substituted_literally(tiles, wilds, WILD)
-        assert found <= literal
-        for groups in literal - found:  # only those in which a group is made of nothing but wildcards
-            left = list(tiles)
-            backed = [[tile for tile in g if tile in left and left.remove(tile) is None] for g in groups]
-            assert len(groups) == 3
-            assert wilds == 2
-            assert any(not group for group in backed) or not tiles
 
 
 def test_every_reading_uses_each_tile_once_and_wins_exactly_when_there_is_one():
@@ -123,7 +76,6 @@ def is_group(group):
 )
 def test_all_readings_are_found_not_only_the_first(text, number):
     assert len(readings(text)) == number
-    assert len(splits_literally(parse_tiles(text))) == number
 
 
 def test_a_hand_that_reads_in_two_ways_gives_both():
@@ -161,3 +113,58 @@ def test_wildcards_only_are_read_as_themselves():
 def test_wildcards_without_a_kind_are_a_mistake_of_the_caller():
     with pytest.raises(ValueError, match="wild"):
         list(decompositions([0] * KINDS, 2, None))
+
+
+def test_a_group_knows_its_kinds_and_substitutes_and_is_equal_by_its_tiles():
+    tiles = (Placed(Tile.M1, Tile.M1), Placed(WILD, Tile.M2), Placed(WILD, Tile.M3))
+    group = Group(GroupKind.CHOW, tiles)
+    assert group.kinds == (Tile.M1, Tile.M2, Tile.M3)
+    assert group.substituted == 2
+    assert group == Group(GroupKind.CHOW, tiles)
+    assert hash(group) == hash(Group(GroupKind.CHOW, tiles))
+    assert group != Group(GroupKind.CHOW, tiles, melded=True)
+    assert "substituted" not in repr(group)
+    names = {"Group": Group, "GroupKind": GroupKind, "Placed": Placed, "Tile": Tile}
+    assert eval(repr(group), names) == group
+
+
+def test_concealed_sets_are_in_tile_order_by_what_the_tiles_stand_for():
+    for reading in readings("34m99m789p111222z", wilds=1):
+        concealed = [group.kinds for group in reading.sets]
+        assert concealed == sorted(concealed)
+    starts = {reading.sets[0].kinds[0] for reading in readings("34m99m789p111222z", wilds=1)}
+    assert starts == {Tile.M2, Tile.M3}
+
+
+def test_a_claimed_wildcard_is_a_natural_tile():
+    reading = readings("46s5s11z")[0]
+    assert (reading.substituted, reading.as_itself) == (0, 1)
+    assert readings("45m5s11z") == []
+    assert [r.substituted for r in readings("5s11z", wilds=2)] == [0, 1, 2, 2, 2]
+
+
+def test_more_than_four_tiles_of_the_wildcard_kind_are_not_all_as_themselves():
+    found = readings("11z55s", wilds=4, wild=WILD)
+    assert found
+    assert max(reading.as_itself for reading in found) == 4
+    assert all(reading.as_itself + reading.substituted == 6 for reading in found)
+
+
+def test_copies_are_counted_by_what_the_tiles_stand_for():
+    (reading,) = readings("111123m11z")
+    assert reading.copies(Tile.M1) == 4
+    (substituted,) = readings("13m11z", wilds=1)
+    assert (substituted.copies(Tile.M2), substituted.copies(WILD)) == (1, 0)
+    assert any(r.copies(Tile.EAST) == 5 for r in readings("1111z", wilds=1))
+
+
+def test_impossible_counts_are_refused():
+    with pytest.raises(CountsError, match="1m") as caught:
+        list(decompositions([5] + [0] * 33, 0, None))
+    assert caught.value.tile is Tile.M1
+
+
+def test_equal_groups_are_the_same_object_from_hand_to_hand():
+    first, second = readings("123m11z"), readings("123m456p11z")
+    assert first[0].sets[0] is second[0].sets[0]
+    assert first[0].pair is second[0].pair

@@ -1,11 +1,14 @@
 """Exact numbers of winning hands, counted over the very tables of the win check (engine design §3)."""
 
+import sys
 from collections import Counter
 from functools import lru_cache, reduce
+from itertools import combinations
 from math import comb
 
 import pytest
 
+from engine.wincheck import wins
 from engine.wintable import FLAG, HEAD_RANKS, HONOURS, NEED_OF_SUM, TAIL_RANKS, honour_row, suit_rows
 
 WINNERS = {
@@ -102,5 +105,13 @@ def test_nine_wildcards_always_win_and_eight_do_not():
     assert winners(hands(False), 14, 8) < multisets(hands(False), 6)
 
 
-def test_the_tables_are_small():
-    assert sum(map(len, {id(row): row for row in suit_rows()}.values())) + len(honour_row()) < 400_000
+def test_the_tables_take_less_than_half_a_megabyte():
+    rows = {id(row): row for row in suit_rows()}
+    assert len(rows) == 239
+    assert sum(map(sys.getsizeof, [*rows.values(), suit_rows(), honour_row()])) < 500_000
+
+
+def test_seven_pairs_make_13_277_winners_in_a_single_suit():
+    pairs = [tuple(2 * (rank not in left_out) for rank in range(9)) for left_out in combinations(range(9), 2)]
+    more = [suit for suit in pairs if not wins([*suit, *[0] * 25])]
+    assert (len(pairs), len(more), SINGLE_SUIT[0][0] + len(more)) == (36, 18, 13_277)

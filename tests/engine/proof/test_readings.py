@@ -1,4 +1,4 @@
-"""All readings of a hand, none other, none twice: against two enumerations that know nothing of the engine."""
+"""All readings of a hand and no others: against two enumerations that know nothing of the engine."""
 
 import random
 
