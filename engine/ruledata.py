@@ -60,6 +60,17 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ItemText:
+    """An item of a bill whose amount a library tells; `amount` is what it is worth once, 0 = it varies."""
+
+    code: str
+    amount: int = 0
+    section: str
+    text: str
+    zh: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HowSpec:
     """A way to win.
 
@@ -128,7 +139,8 @@ class RuleData:
 
     `name` is Chinese, `title` English. `keys` are the fields of a claim it uses besides hand, winning tile,
     how, winner and options. `seat_facts` are facts of every player; a rule set which has any tells every
-    player's melds apart. `stake` are the chips a player starts with.
+    player's melds apart. `stake` are the chips a player starts with. `items` name what stands on
+    a bill besides prices.
     """
 
     id: str
@@ -149,6 +161,7 @@ class RuleData:
     seat_facts: Mapping[str, FactSpec]
     sections: Mapping[str, str]
     prices: Mapping[str, Price]
+    items: Mapping[str, ItemText]
     options: Mapping[str, OptionSpec]
     page: tuple[PageSection, ...]
     digest: str
@@ -174,7 +187,7 @@ _NEEDED = frozenset(
     {"id", "name", "title", "document", "players", "stake", "hand_size", "keys", "tile_set", "deal"}
     | {"melds", "hows", "sections", "prices", "options", "calls", "page"}
 )
-_OPTIONAL = frozenset({"indicator_key", "facts", "seat_facts"})
+_OPTIONAL = frozenset({"indicator_key", "facts", "seat_facts", "items"})
 
 
 def rule_data(table: Mapping[str, Any]) -> RuleData:
@@ -206,6 +219,7 @@ def rule_data(table: Mapping[str, Any]) -> RuleData:
         seat_facts={name: fact_spec(name, entry) for name, entry in table.get("seat_facts", {}).items()},
         sections=table["sections"],
         prices={code: _price(code, entry) for code, entry in table["prices"].items()},
+        items={code: ItemText(code=code, **entry) for code, entry in table.get("items", {}).items()},
         options=options,
         page=tuple(PageSection(**entry) for entry in table["page"]),
         digest=digest_of(table),

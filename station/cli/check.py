@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from engine import rulesets
+from engine.errors import MissingExtraError
 from engine.notation import NotationError
 from engine.vectors import check_line, check_vector
 from station.cli.failures import plain_failures
@@ -57,6 +58,8 @@ def _vectors(arguments: argparse.Namespace) -> int:
     for vector in vectors:
         try:
             result = check_vector(vector, arguments.ruleset)
+        except MissingExtraError:
+            raise
         except ValueError as error:
             name = vector.get("id", "?") if isinstance(vector, dict) else "?"
             raise ConfigError(f"{name}: {error}", fix="Correct the vector file.", code="vectors") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from engine.errors import EngineError
+from engine.errors import EngineError, MissingExtraError
 from firmware_bridge.errors import BridgeError, ProfileError, UsageError
 from station.cli.output import BAD_INPUT, REFUSED
 from station.errors import StationError
@@ -27,10 +27,12 @@ def plain_failures() -> Iterator[None]:
     """Turn known errors into `Failure`.
 
     Raises:
-        Failure: bad input gives status 2; a device or disk that refuses gives 3.
+        Failure: bad input gives status 2; a device or disk that refuses, or a missing extra, gives 3.
     """
     try:
         yield
+    except MissingExtraError as error:
+        raise Failure(str(error), "engine.missing_extra", REFUSED) from None
     except EngineError as error:
         raise Failure(str(error), "engine.bad_input", BAD_INPUT) from None
     except CameraError as error:
