@@ -29,13 +29,15 @@ class Bounds:
     """What a rule set allows a claim to hold.
 
     `expected` concealed tiles; `elsewhere` tiles that are known to lie outside the claim's own tiles, such as
-    discarded wildcards; `meld_fits` says whether the tiles of a meld are what its kind says.
+    discarded wildcards; `meld_fits` says whether the tiles of a meld are what its kind says. With
+    `indicator_taken` the winning tile is the indicator itself, so that it is not one copy more.
     """
 
     data: RuleData
     expected: int
     elsewhere: Sequence[Tile] = ()
     meld_fits: Callable[[Meld], bool] = lambda meld: meld.is_well_formed
+    indicator_taken: bool = False
 
 
 def defects(claim: Claim, bounds: Bounds) -> Iterator[Defect]:
@@ -70,7 +72,7 @@ def _fifth_copies(tiles: Sequence[Tile], indicator: Tile | None, bounds: Bounds)
     """More copies of a kind than the set has: in the claim, as the indicator, or known to be elsewhere."""
     copies = Counter(tiles)
     copies.update(bounds.elsewhere)
-    if indicator is not None:
+    if indicator is not None and not bounds.indicator_taken:
         copies[indicator] += 1
     counts = bounds.data.tile_set.counts
     for tile in sorted(copies):
@@ -114,6 +116,8 @@ def _facts(claim: Claim, data: RuleData, how: HowSpec | None) -> Iterator[Defect
     else:
         for about in (*_people(claim, data, how), *_means(claim, how)):
             yield "contradictory_facts", about
+    for tile in sorted({tile for tile in claim.held if tile.is_flower and data.tile_set.counts[tile]}):
+        yield "contradictory_facts", (f"{tile.id} in the hand", "flowers are replaced")
     if claim.indicator is None and data.deal.indicators:
         yield "contradictory_facts", ("flip=none", f"ruleset={data.id}")
     yield from common_fact_defects(claim, data)

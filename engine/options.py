@@ -27,7 +27,7 @@ class OptionError(EngineError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptionSpec:
-    """One option. `type` is "bool", "int" or "choice"; a choice lists `allowed`, a number has limits.
+    """One option. `type` is "bool", "int" or "choice"; a choice lists `allowed`, a number too or has limits.
 
     `ask` says whether somebody has to choose at set-up: "" = the default is good, "should" = the event ought
     to fix it, the default stands meanwhile, "must" = a table does not open before it is chosen; its default
@@ -37,7 +37,7 @@ class OptionSpec:
     name: str
     type: str
     default: OptionValue
-    allowed: tuple[str, ...] = ()
+    allowed: tuple[str | int, ...] = ()
     minimum: int = 0
     maximum: int = 1_000_000
     source: str
@@ -57,7 +57,8 @@ class OptionSpec:
         if self.type == "bool":
             right = isinstance(value, bool)
         elif self.type == "int":
-            right = type(value) is int and self.minimum <= value <= self.maximum
+            listed = value in self.allowed or not self.allowed
+            right = type(value) is int and listed and self.minimum <= value <= self.maximum
         else:
             right = value in self.allowed
         if not right:
@@ -80,8 +81,8 @@ class OptionSpec:
     @property
     def wanted(self) -> str:
         """The allowed values in words."""
-        if self.type == "choice":
-            return ", ".join(self.allowed)
+        if self.allowed:
+            return ", ".join(map(str, self.allowed))
         return (
             "true or false" if self.type == "bool" else f"a whole number of {self.minimum} to {self.maximum}"
         )
