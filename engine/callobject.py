@@ -81,4 +81,6 @@ _READERS: Mapping[str, tuple[str, Callable[[Any], object]]] = {
     "passed": ("passed", _tile_list),
     "discarded": ("discarded", _tile_list),
     "shao": ("shao", want_truth),
+    "locked": ("locked", want_truth),
+    "closed": ("closed", want_truth),
 }

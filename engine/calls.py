@@ -42,6 +42,8 @@ class Call:
     `tile` is the discarder's tile, the tile added or drawn, or the tile discarded; `own` are the tiles of the
     caller that go with it; `hand` are the concealed tiles of who discards. `passed` are kinds the caller let
     pass since his last draw, `discarded` the kinds that lie out, `shao` = the own tiles lie face down as 韶.
+    `locked` = the caller may only win by self-draw in this go-round, `closed` = so may everybody (双游 of
+    Xiamen is played).
     """
 
     kind: str
@@ -54,6 +56,8 @@ class Call:
     passed: tuple[Tile, ...] = ()
     discarded: tuple[Tile, ...] = ()
     shao: bool = False
+    locked: bool = False
+    closed: bool = False
 
     @property
     def tiles(self) -> tuple[Tile, ...]:

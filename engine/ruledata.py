@@ -75,8 +75,8 @@ class HowSpec:
     """A way to win.
 
     `claimed`: the winning tile is another player's (a discard, or the tile of a robbed kong, then `robs`).
-    `tile`: whether there is a winning tile, "required", "optional" or "none". `discarder`: "required", "optional" or
-    "none". `meld`: the letter of a meld the winner must have, "" = none. `dealer`: only he can win so.
+    `tile` and `discarder`: whether there is one: "required", "optional" or "none".
+    `meld`: the letter of a meld the winner must have, "" = none. `dealer`: only he can win so.
     """
 
     name: str

@@ -27,7 +27,7 @@ from engine.ruledata import HowSpec, RuleData, TileSet
 from engine.settlement import Settlement, check_chips, nothing
 from engine.tiles import HAND_KINDS, Tile
 from engine.verdict import Outcome, PriceItem, Problem, Verdict
-from engine.wall import DealPattern, DealPlan, plan_deal
+from engine.wall import DealPattern, DealPlan, Slot, plan_deal
 from engine.wincheck import MAX_COPIES, counts_of, wins
 
 
@@ -389,3 +389,17 @@ class RuleSet(OptionsChosen, MatchRules, CallRules):
         if len(dice) != wanted:
             raise EngineError(f"this deal needs the faces of {wanted} dice, not {len(dice)}.")
         return plan_deal(self.deal_pattern, tuple(dice))
+
+    def indicator_roller(self, plan: DealPlan) -> Seat | None:  # noqa: ARG002
+        """Who rolls two more dice after the deal that find the indicator; None = its place is known."""
+        return None
+
+    def indicator_slot(
+        self, plan: DealPlan, dice: Sequence[int] = (), *, replaced: int = 0, passed_over: int = 0  # noqa: ARG002
+    ) -> Slot | None:  # fmt: skip
+        """Where the tile to turn up lies; None = there is none.
+
+        `dice` are those of `indicator_roller`, `replaced` tiles have been taken from the tail for flowers,
+        `passed_over` flowers were turned up in its place before.
+        """
+        return plan.indicator
