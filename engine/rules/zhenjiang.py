@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
+from engine.calls import Call
 from engine.claim import Claim, Counters, Seat
 from engine.consistency import Bounds, Defect
 from engine.decompose import Decomposition
@@ -70,6 +71,30 @@ class Zhenjiang(WildRuleSet):
                 yield "how=heaven", f"da={discarded}"
         if claim.how == "robkong" and claim.win == self.wild(claim) and claim.win is not None and discarded:
             yield "how=robkong", f"da={discarded}"
+        if self.fact(claim, "punged_first") and not self._has_wild_pung(claim):
+            yield "punged_first", "no pung of wildcards"
+
+    def _has_wild_pung(self, claim: Claim) -> bool:
+        kinds = {
+            meld.tiles[0] for meld in claim.melds if meld.kind is not MeldKind.CONCEALED_KONG and meld.tiles
+        }
+        return self.wild(claim) in kinds
+
+    def warnings(self, claim: Claim) -> Iterator[Defect]:
+        """首搭必打 and 二搭必亮 (§4): what the winner seems not to have kept, and what the table makes of it.
+
+        The winning tile asks for nothing: the hand was over before it could be discarded.
+        """
+        da = self.da(claim)
+        had = claim.concealed.count(self.wild(claim)) + da.total
+        unshown = had >= 2 and not da.get("er", 0) + da.get("peng", 0) and da.get("shou", 0) < 2
+        kept = claim.how == "heaven"  # nobody has discarded yet
+        for code, option, broken in (
+            ("first_wild_not_discarded", "first_wild_must_be_discarded", had >= 1 and not da),
+            ("second_wild_not_shown", "second_wild_must_be_shown", unshown),
+        ):
+            if broken and not kept and self.choice(option) != "off":
+                yield code, (f"wildcards={had}", f"discarded={da.total}", f"{option}={self.choice(option)}")
 
     # what wins, and what it is worth
 
@@ -134,11 +159,24 @@ class Zhenjiang(WildRuleSet):
             "first_wild": da.get("shou", 0),
             "later_wild": da.get("er", 0),
             "wild_after_pung": da.get("peng", 0),
+            "punged_first_wild": int(self._is_punged_first_paid(claim)),
             "kong_fee_exposed": kinds.count(MeldKind.KONG),
             "kong_fee_concealed": kinds.count(MeldKind.CONCEALED_KONG),
             "claimed_wild": int(claim.how == "discard" and claim.win == self.wild(claim)),
         }
         return (self.item(code, times) for code, times in added.items() if times)
+
+    def _is_punged_first_paid(self, claim: Claim) -> bool:
+        return bool(self.fact(claim, "punged_first")) and self.flag("punged_first_wild_counts")
+
+    # calls
+
+    def tiles_fit(self, call: Call) -> bool:
+        """With `indicator_kong3` three tiles of the indicator kind are a concealed kong (§4)."""
+        of_three = [call.indicator] * 3 == list(call.tiles) and call.indicator is not None
+        if call.kind == "kong_concealed" and of_three:
+            return self.flag("indicator_kong3")
+        return super().tiles_fit(call)
 
     # money
 
@@ -194,6 +232,15 @@ class Zhenjiang(WildRuleSet):
         return self.choice("running_hand") == "finish"
 
     # the deal
+
+    def first_dealer(self, roller: int, dice: Sequence[int]) -> int:
+        """The player who is East at first: the sum counted counter-clockwise from the roller, who is 1 (§2).
+
+        >>> from engine import rulesets
+        >>> rulesets.load("zhenjiang").first_dealer(2, (3, 4))
+        0
+        """
+        return (roller + sum(dice) - 1) % self.players
 
     @property
     def dice_throws(self) -> int:

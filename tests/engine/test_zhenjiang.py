@@ -1,6 +1,7 @@
 """Rules of Zhenjiang: the worked examples, every option, every refusal, every contradiction."""
 
 import json
+import re
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -340,6 +341,59 @@ def test_any_tile_wait_needs_all_34_kinds_and_a_fifth_copy_decides():
     assert not RULES.every_tile_wins(parse_hand("123m456p789s2p1m3m5m"), Tile.P1)
 
 
+# --- obligations
+
+NOT_FIRST, NOT_SECOND = "first_wild_not_discarded", "second_wild_not_shown"
+ONE_WILD = "123m456p789p11z3s6s +4s flip=5s how=self seat=0"
+TWO_WILDS = "123m456p789p1z3s66s +4s flip=5s how=self seat=0"
+
+
+@pytest.mark.parametrize(
+    ("line", "codes"),
+    [
+        (ONE_WILD, [NOT_FIRST]),
+        (f"{ONE_WILD} da=shou:1", [NOT_SECOND]),
+        (f"{ONE_WILD} da=shou:1,er:1", []),
+        (f"{ONE_WILD} da=shou:2", []),
+        (f"{ONE_WILD} da=er:1", []),
+        (f"{ONE_WILD} da=peng:1", []),
+        (TWO_WILDS, [NOT_FIRST, NOT_SECOND]),
+        (f"{TWO_WILDS} first_wild_must_be_discarded=off", [NOT_SECOND]),
+        (f"{TWO_WILDS} second_wild_must_be_shown=off", [NOT_FIRST]),
+        (f"{HAND} +5s flip=1p how=self seat=1", []),
+        (f"{HAND} +5s flip=1p how=self seat=1 da=shou:1", []),
+        ("123m456p789p11z45s +6s flip=5s how=self seat=0", []),  # the winning tile is the first wildcard
+        ("123m456p789p11z3s6s +4s flip=5s how=heaven seat=0", []),  # no discard yet
+    ],
+)
+def test_obligations_that_were_not_kept_are_warnings_and_change_nothing(line, codes):
+    verdict = check(line)
+    assert verdict.outcome is Outcome.WIN
+    assert [warning.code for warning in verdict.warnings] == codes
+    assert all(warning.section == "§4" and not warning.fatal for warning in verdict.warnings)
+    quiet = check(f"{line.split(' first_')[0].split(' second_')[0]} "
+                  "first_wild_must_be_discarded=off second_wild_must_be_shown=off")  # fmt: skip
+    assert (quiet.warnings, quiet.items) == ((), verdict.items)
+
+
+def test_a_warning_names_the_consequence_that_the_event_has_chosen():
+    [warned] = check(ONE_WILD).warnings
+    assert warned.about == ("wildcards=1", "discarded=0", "first_wild_must_be_discarded=warn")
+    [dead] = check(f"{ONE_WILD} first_wild_must_be_discarded=xianggong").warnings
+    assert dead.about[-1] == "first_wild_must_be_discarded=xianggong"
+    assert check(f"{ONE_WILD} first_wild_must_be_discarded=xianggong").outcome is Outcome.WIN
+
+
+def test_punging_a_first_wildcard_is_paid_only_by_option():
+    line = "123m456p11z34s P:666s +5s flip=5s how=self seat=0 punged_first"
+    assert answer(line)["pay"] == [18, -6, -6, -6]
+    paid = answer(f"{line} punged_first_wild_counts")
+    assert paid["pay"] == [72, -24, -24, -24]
+    assert ("punged_first_wild", 18) in [(item["code"], item["amount"]) for item in paid["items"]]
+    without = line.replace("P:666s", "P:777s")
+    assert about(without, "contradictory_facts") == [("punged_first", "no pung of wildcards")]
+
+
 # --- caps, xianggong, fines, draw
 
 
@@ -414,3 +468,33 @@ def test_a_verdict_is_the_same_every_time():
     claim = parse_claim("2222p13m46m79m11z5s +5s flip=1p how=self seat=0", "zhenjiang")
     assert RULES.check(claim) == RULES.check(replace(claim, facts=Facts()))
     assert rulesets.load("zhenjiang").check(claim) == RULES.check(claim)
+
+
+def test_without_the_cap_accounts_may_go_below_zero():
+    assert RULES.with_options({"cap_at_chips": False}).chips_below_zero
+    assert not RULES.chips_below_zero
+
+
+def test_the_first_dealer_is_counted_counter_clockwise_from_the_roller():
+    assert [RULES.first_dealer(0, (1, faces)) for faces in range(1, 7)] == [1, 2, 3, 0, 1, 2]
+    assert RULES.first_dealer(3, (1, 1)) == 0
+
+
+def test_after_the_deal_82_tiles_can_be_drawn():
+    assert RULES.deal_plan((3, 5)).drawable == 82
+
+
+def test_every_text_is_there_in_chinese_too():
+    data = RULES.data
+    for spec in (*data.hows.values(), *data.calls.values(), *data.facts.values(), *data.options.values()):
+        assert re.search("[\u4e00-\u9fff]", spec.zh), spec.name
+        assert set(spec.text) & set("abcdefghijklmnopqrstuvwxyz"), spec.name
+
+
+def test_what_the_event_should_fix_says_what_each_choice_does():
+    asked = [spec for spec in RULES.data.options.values() if spec.ask]
+    assert [spec.name for spec in asked] == ["payment", "ron_needs_natural"]
+    for spec in asked:
+        values = {"true", "false"} if spec.type == "bool" else set(spec.allowed)
+        assert spec.effects.keys() == spec.effects_zh.keys() == values
+    assert rulesets.unanswered("zhenjiang", {}) == ()
