@@ -7,8 +7,9 @@ may take, passed tiles, what a tile counts as in a set. What a pung or a chow *i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from engine.claim import Seat
 from engine.consistency import Defect
@@ -93,13 +94,13 @@ class CallRules:
         wants: Sequence[Want],
         *,
         indicator: Tile | None = None,
-        may_not_win: Collection[Seat] = (),
+        may_not_win: Mapping[Seat, str] = MappingProxyType({}),
     ) -> Award:
         """Say who gets a tile that others call for; the order of `wants` does not matter.
 
         Calls of a lower rank come first; of equal ones the nearest seat counter-clockwise from the discarder.
         A call that the rules refuse whatever the caller holds falls away, as does the win of a seat that
-        `may_not_win` (相公, a false win before).
+        `may_not_win`, for the reason named there ("xianggong", "barred").
 
         Raises:
             EngineError: no such seat.
@@ -108,8 +109,9 @@ class CallRules:
         good: list[Want] = []
         for seat, kind in wants:
             call = Call(kind=kind, seat=seat, discarder=discarder, tile=tile, indicator=indicator)
-            barred = [self._call_problem(call, ("barred", (f"seat={seat}",)))] if seat in may_not_win else []
-            problems = [*self._claim_problems(call), *(barred if kind == "win" else [])]
+            problems = [*self._claim_problems(call)]
+            if kind == "win" and seat in may_not_win:
+                problems.append(self._call_problem(call, (may_not_win[seat], (f"seat={seat}",))))
             if problems:
                 refused.append(((seat, kind), problems[0]))
             else:
@@ -127,9 +129,10 @@ class CallRules:
             refused=tuple(refused),
         )
 
-    def _order(self, want: Want, discarder: Seat) -> tuple[int, int]:
+    def _order(self, want: Want, discarder: Seat) -> tuple[int, int, int]:
         seat, kind = want
-        return self.data.calls[kind].rank, (seat - discarder) % self.data.players
+        listed = list(self.data.calls).index(kind)  # of two calls of one player the one listed first
+        return self.data.calls[kind].rank, (seat - discarder) % self.data.players, listed
 
     def may_call(self, call: Call) -> tuple[Problem, ...]:
         """Everything that speaks against a call; () = it is allowed.

@@ -96,8 +96,8 @@ class Match(MatchState):
             EngineError: the match is over, or no such seat.
         """
         self._need_running()
-        out = {*self.barred, *self.dead}
-        may_not_win = [seat for seat in map(Seat, range(self.players)) if self.player_of(seat) in out]
+        may_not_win = {self.seat_of(player): "barred" for player in self.barred}
+        may_not_win |= {self.seat_of(player): "xianggong" for player in self.dead}
         return self.rules.award(tile, discarder, wants, indicator=indicator, may_not_win=may_not_win)
 
     def book(self, settlement: Settlement, winner: Seat | None = None) -> Match:

@@ -63,9 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
         refused = [refusal for call in calls for refusal in _refusals(rules, call)]
         fallen = [want for want, _ in refused]
         wants = [(call.seat, call.kind) for call in calls if (call.seat, call.kind) not in fallen]
-        award = rules.award(
-            tile, Seat(arguments.discarder), wants, indicator=flip, may_not_win=arguments.barred
-        )
+        barred = {Seat(seat): "barred" for seat in arguments.barred}
+        award = rules.award(tile, Seat(arguments.discarder), wants, indicator=flip, may_not_win=barred)
     refused += award.refused
     if arguments.json:
         emit(_describe(award, refused, rules))
