@@ -19,8 +19,12 @@ __all__ = [
     "TILE_DEPTH",
     "TILE_HEIGHT",
     "TILE_WIDTH",
+    "WALL_LINE",
+    "WALL_PITCH",
+    "WALL_STACKS",
     "ZONES",
     "from_place",
+    "stack_middle",
     "zone_corners",
 ]
 
@@ -32,8 +36,15 @@ TILE_DEPTH: Final = 22.0
 TABLE_HALF: Final = 470.0
 """Half the side of the cloth."""
 PLACES: Final = (0, 1, 2, 3)
-PLACE_ZONE: Final = (-284.0, -468.0, 284.0, -284.0)
+PLACE_ZONE: Final = (-284.0, -468.0, 284.0, -296.0)
 """Zone of a place as its player sees it: left, near, right, far. The four do not overlap."""
+WALL_LINE: Final = -272.0
+"""Middle of a wall, seen by its place: between its zone and the middle of the table."""
+WALL_STACKS: Final = 18
+"""Stacks of the longest wall (144 tiles)."""
+WALL_RIGHT: Final = 251.5
+"""Right end of a wall: each ends before the next one, so that walls of 18 stacks close like a pinwheel."""
+WALL_PITCH: Final = 30.05
 INDICATOR_ZONE: Final = (110.0, -110.0, 190.0, -20.0)
 """Zone of the flipped indicator, seen from place 0, beside the dice window."""
 ZONES: Final = ("0", "1", "2", "3", "indicator")
@@ -57,3 +68,12 @@ def zone_corners(zone: str) -> Points:
     left, near, right, far = INDICATOR_ZONE if zone == "indicator" else PLACE_ZONE
     corners = np.asarray([[left, far], [right, far], [right, near], [left, near]], np.float64)
     return from_place(place, corners)
+
+
+def stack_middle(place: int, stack: int) -> Points:
+    """World x, y ``(2,)`` of a stack of a place's wall, counted 1, 2, … from its player's right end.
+
+    >>> stack_middle(0, 1).tolist(), stack_middle(1, 1).round(3).tolist()
+    ([236.475, -272.0], [272.0, 236.475])
+    """
+    return from_place(place, np.asarray([WALL_RIGHT - (stack - 0.5) * WALL_PITCH, WALL_LINE]))

@@ -11,23 +11,38 @@ from vision.geometry import default_calibration, map_points
 from vision.render import LaidHand, Look, Scene, render, tile_quads
 from vision.render.atlas import KINDS, face
 from vision.render.laying import place_tiles
-from vision.table import PLACE_ZONE
+from vision.table import PLACE_ZONE, TILE_DEPTH, stack_middle
 
 SMALL = default_calibration((800, 600))
 HAND = LaidHand((("5p",) * 3, ("back", "3s", "3s", "back")), ("1m", "2m", "3m", "7s"), "7s")
 
+LARGEST = LaidHand((("5p",) * 4,) * 5, ("1m",), "1m", KINDS[34:42])
+"""Five kongs and all flowers: 30 tiles, the most that Xiamen can have."""
+SPREAD = LaidHand(
+    (("5p", "back", "5p"), ("2m", "2m", "2m", "2m")),
+    ("3m", "4m", "5m", "9p"),
+    "9p",
+    spread=(("1z", "2z", "3z", "4z", "1z"), ("5z", "6z", "7z"), ("1s", "1s")),
+)
+
+flowers = st.lists(st.sampled_from(KINDS[34:42]), max_size=8, unique=True).map(tuple)
+spread = st.lists(st.sampled_from([("1z", "2z", "3z", "4z"), ("1s",)]), max_size=1).map(tuple)
 hands = st.builds(
     LaidHand,
-    st.lists(st.sampled_from([("1m", "2m", "3m"), ("5z",) * 4]), max_size=4).map(tuple),
-    st.lists(st.sampled_from(KINDS[:34]), min_size=1, max_size=13).map(tuple),
+    st.lists(st.sampled_from([("1m", "2m", "3m"), ("5z",) * 4]), max_size=5).map(tuple),
+    st.lists(st.sampled_from(KINDS[:34]), max_size=16).map(tuple),
     st.none() | st.sampled_from(KINDS[:34]),
+    flowers,
+    spread,
 )
+wall = st.integers(0, 17) | st.lists(st.integers(0, 2), max_size=17).map(tuple)
 scenes = st.builds(
     Scene,
     st.none() | st.sampled_from(KINDS),
     st.dictionaries(st.integers(0, 3), hands, max_size=4),
-    st.tuples(*[st.integers(0, 17)] * 4),
+    st.tuples(wall, wall, wall, wall),
     st.integers(0, 2**40),
+    st.sampled_from([17, 18]),
 )
 
 
@@ -47,6 +62,17 @@ class TestScene:
         assert Scene.from_json({}) == Scene()
         assert Scene.from_json({"hands": {"1": {}}}).hands[1] == LaidHand()
 
+    def test_a_turned_tile_and_long_walls_survive_json(self) -> None:
+        scene = Scene("7z", {0: LARGEST, 1: SPREAD}, (18, (0, 1, 2), 0, 18), 5, 18, (3, 17))
+        assert Scene.from_json(json.loads(json.dumps(scene.to_json()))) == scene
+
+    def test_a_wall_is_a_number_of_stacks_from_the_left_end_or_the_height_of_each_from_the_right(
+        self,
+    ) -> None:
+        scene = Scene(walls=(2, (0, 1, 2), 0, 0), stacks=4)
+        assert scene.heights(0) == (0, 0, 2, 2)
+        assert scene.heights(1) == (0, 1, 2, 0)
+
     @pytest.mark.parametrize(
         ("data", "message"),
         [
@@ -57,6 +83,15 @@ class TestScene:
             ({"hands": {"1": {"concealed": ["?"]}}}, r"no tile '\?'"),
             ({"walls": [1, 2]}, "Walls are"),
             ({"walls": [1, 2, 3, 99]}, "Walls are"),
+            ({"walls": [18, 0, 0, 0]}, "Walls are"),
+            ({"walls": [[3], 0, 0, 0]}, "Walls are"),
+            ({"walls": [[2] * 18, 0, 0, 0]}, "Walls are"),
+            ({"stacks": 19}, "1 to 18 stacks"),
+            ({"turned": [0, 5]}, "No stack stands"),
+            ({"walls": [17, 0, 0, 0], "turned": [0, 18]}, "No stack stands"),
+            ({"walls": [17, 0, 0, 0], "turned": [4, 1]}, "No stack stands"),
+            ({"turned": [0]}, "not laid out"),
+            ({"hands": {"1": {"flowers": ["9f"]}}}, "no tile '9f'"),
             ([], "not laid out"),
         ],
     )
@@ -66,6 +101,10 @@ class TestScene:
 
     def test_reading_order_is_melds_concealed_winning_tile(self) -> None:
         assert HAND.kinds == ("5p",) * 3 + ("back", "3s", "3s", "back", "1m", "2m", "3m", "7s", "7s")
+
+    def test_spread_tiles_and_flowers_come_after_the_melds(self) -> None:
+        hand = LaidHand((("5p",) * 3,), ("1m",), "2m", ("1f", "8f"), (("5z", "6z", "7z"),))
+        assert hand.kinds == ("5p", "5p", "5p", "5z", "6z", "7z", "1f", "8f", "1m", "2m")
 
 
 class TestLaying:
@@ -94,6 +133,40 @@ class TestLaying:
     def test_a_hand_that_is_too_long_is_refused(self) -> None:
         with pytest.raises(SceneError, match="too long"):
             place_tiles(Scene(None, {0: LaidHand(concealed=("1m",) * 20)}))
+
+    @pytest.mark.parametrize("hand", [LARGEST, SPREAD, LaidHand(concealed=("1m",) * 16, win="2m")])
+    def test_the_largest_hands_of_every_rule_set_fit(self, hand: LaidHand) -> None:
+        assert len(place_tiles(Scene(None, {2: hand}))) == len(hand.kinds)
+
+    def test_the_nearest_row_is_kept_for_concealed_tiles(self) -> None:
+        open_hand, shown = LaidHand((("5p",) * 3,), ("1m",)), LaidHand((("5p",) * 3,))
+        first, second = (place_tiles(Scene(None, {0: hand}))[0].y for hand in (open_hand, shown))
+        assert first == pytest.approx(second, abs=5)
+
+    def test_walls_of_eighteen_stacks_do_not_lie_in_each_other(self) -> None:
+        tiles = place_tiles(Scene(walls=(18, 18, 18, 18), stacks=18))
+        assert len(tiles) == 144
+        low = np.asarray([[t.x, t.y, abs(np.sin(np.radians(t.turn))) > 0.7] for t in tiles if t.z == 0])
+        half = np.where(low[:, 2:] > 0, [[19.0, 14.0]], [[14.0, 19.0]])
+        apart = np.abs(low[:, None, :2] - low[None, :, :2]) >= half[:, None] + half[None] - 0.5
+        np.fill_diagonal(apart[..., 0], val=True)
+        assert apart.any(axis=2).all()
+
+    def test_walls_leave_the_zones_free(self) -> None:
+        for tile in place_tiles(Scene(walls=(18, 18, 18, 18), stacks=18)):
+            assert max(abs(tile.x), abs(tile.y)) + 20 < -PLACE_ZONE[3] + 1
+
+    def test_the_turned_tile_lies_on_its_stack_instead_of_in_the_zone_of_the_indicator(self) -> None:
+        tiles = place_tiles(Scene("7z", walls=(0, (0, 2, 2), 0, 0), turned=(1, 3)))
+        (turned,) = [tile for tile in tiles if tile.kind == "7z"]
+        assert len(tiles) == 4
+        assert turned.z == TILE_DEPTH
+        assert [turned.x, turned.y] == pytest.approx(stack_middle(1, 3).tolist(), abs=2)
+
+    def test_a_table_for_three_has_an_empty_side(self) -> None:
+        scene = Scene(None, {0: HAND, 1: SPREAD, 2: HAND}, (17, 17, 17, 0))
+        tiles = place_tiles(scene)
+        assert min(tile.x for tile in tiles) > -300
 
 
 class TestAtlas:

@@ -12,19 +12,21 @@ from vision.render.scene import LaidHand, Scene
 from vision.table import (
     INDICATOR_ZONE,
     PLACE_ZONE,
+    PLACES,
     TILE_DEPTH,
     TILE_WIDTH,
     from_place,
+    stack_middle,
 )
 
 __all__ = ["PlacedTile", "place_tiles"]
 
-LAST_ROW = PLACE_ZONE[1] + 43.0
-ROW_PITCH = 52.0
-GAP = 0.8 * TILE_WIDTH
+LAST_ROW = PLACE_ZONE[1] + 36.0
+ROW_PITCH = 50.5
+ROWS = 3
+GAP = 0.7 * TILE_WIDTH
 """Gap between groups; a hand lays it a little wider or narrower, never below 0.6 of a tile."""
-WALL_LINE = -262.0
-WIDEST = PLACE_ZONE[2] - PLACE_ZONE[0] - 8.0
+WIDEST = PLACE_ZONE[2] - PLACE_ZONE[0] - 22.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,26 +44,27 @@ def _width(groups: Sequence[Sequence[str]]) -> float:
     return sum(len(group) for group in groups) * TILE_WIDTH + GAP * (len(groups) - 1)
 
 
-def _meld_rows(melds: Sequence[Sequence[str]]) -> list[list[Sequence[str]]]:
-    """Break melds into rows that fit the zone."""
+def _upper_rows(groups: Sequence[Sequence[str]]) -> list[list[Sequence[str]]]:
+    """Break melds, spread tiles and flowers into rows that fit the zone."""
     rows: list[list[Sequence[str]]] = []
-    for meld in melds:
-        if rows and _width([*rows[-1], meld]) <= WIDEST:
-            rows[-1].append(meld)
+    for group in groups:
+        if rows and _width([*rows[-1], group]) <= WIDEST:
+            rows[-1].append(group)
         else:
-            rows.append([meld])
+            rows.append([group])
     return rows
 
 
 def _rows(hand: LaidHand) -> list[list[Sequence[str]]]:
-    """Rows of a hand, far to near, each a list of groups. Raises SceneError when they do not fit."""
-    rows = _meld_rows(hand.melds)
+    """Rows of a hand, far to near, each a list of groups; the nearest one is for concealed tiles.
+
+    Raises SceneError when they do not fit.
+    """
     last: list[Sequence[str]] = [hand.concealed] if hand.concealed else []
     if hand.win is not None:
         last.append((hand.win,))
-    if last:
-        rows.append(last)
-    if len(rows) > 3 or any(_width(row) > WIDEST for row in rows):
+    rows = [*_upper_rows(hand.upper), last]
+    if len(rows) > ROWS or any(_width(row) > WIDEST for row in rows):
         raise SceneError("The hand is too long for the zone of its place: lay fewer tiles.")
     return rows
 
@@ -96,26 +99,37 @@ def _lay_hand(place: int, hand: LaidHand, rng: np.random.Generator) -> list[Plac
     return tiles
 
 
-def _lay_wall(place: int, stacks: int, rng: np.random.Generator) -> list[PlacedTile]:
+def _lay_wall(
+    place: int, heights: Sequence[int], turned: tuple[int, str] | None, rng: np.random.Generator
+) -> list[PlacedTile]:
+    """Tiles of a wall from its right end; ``turned``: stack and kind of the top tile that lies open."""
     tiles = []
-    for k in range(stacks):
-        spot = np.asarray([(k - 8) * (TILE_WIDTH + 0.2), WALL_LINE]) + rng.normal(0, 0.3, 2)
-        wx, wy = from_place(place, spot).tolist()
-        for level in (0, 1):
+    for stack, height in enumerate(heights, 1):
+        wx, wy = (stack_middle(place, stack) + rng.normal(0, 0.3, 2)).tolist()
+        top = turned[1] if turned is not None and turned[0] == stack else "back"
+        for level in range(height):
+            kind = top if level == height - 1 else "back"
             turn = 90.0 * place + float(rng.normal(0, 0.3))
-            tiles.append(PlacedTile("back", wx, wy, turn, level * TILE_DEPTH))
+            tiles.append(PlacedTile(kind, wx, wy, turn, level * TILE_DEPTH))
     return tiles
+
+
+def _turned_on(scene: Scene, place: int) -> tuple[int, str] | None:
+    """Stack and kind of the indicator, if it lies turned up on the wall of a place."""
+    if scene.turned is None or scene.indicator is None or scene.turned[0] != place:
+        return None
+    return scene.turned[1], scene.indicator
 
 
 def place_tiles(scene: Scene) -> list[PlacedTile]:
     """Lay out a scene; the same scene always lies the same. Raises SceneError when a hand does not fit."""
     rng = np.random.default_rng([scene.light_seed & 0xFFFFFFFF, 1])
     tiles: list[PlacedTile] = []
-    for place, stacks in enumerate(scene.walls):
-        tiles += _lay_wall(place, stacks, rng)
+    for place in PLACES:
+        tiles += _lay_wall(place, scene.heights(place), _turned_on(scene, place), rng)
     for place, hand in sorted(scene.hands.items()):
         tiles += _lay_hand(place, hand, rng)
-    if scene.indicator is not None:
+    if scene.indicator is not None and scene.turned is None:
         left, near, right, far = INDICATOR_ZONE
         x, y = (left + right) / 2 + rng.uniform(-6, 6), (near + far) / 2 + rng.uniform(-6, 6)
         tiles.append(PlacedTile(scene.indicator, x, y, float(rng.uniform(-4, 4))))
