@@ -138,12 +138,17 @@ def expected_tiles(layout: HandLayout, kinds: Sequence[str], shape: HandShape, *
     """How many tiles a whole hand with these melds, flowers and spread tiles has on the table.
 
     Every kong holds one tile more than a set, every flower and every spread tile was replaced, except that a
-    complete group of spread winds or dragons stands for a set of three.
+    complete group of spread winds or dragons stands for a set of three. Three tiles with a face-down one
+    that are no meld are a concealed kong of which one was overlooked.
     """
     spread = spread_of(layout, kinds)
-    extra = sum(len(meld) == 4 for meld in layout.melds) + len(layout.flowers)
+    extra = sum(_is_kong([kinds[i] for i in meld], shape) for meld in layout.melds) + len(layout.flowers)
     extra += len(spread.honours) + spread.yaoji - 3 * spread.sets
     return shape.tiles + int(win) + extra
+
+
+def _is_kong(kinds: Sequence[str], shape: HandShape) -> bool:
+    return len(kinds) == 4 or (BACK in kinds and shape.meld(kinds) is None)
 
 
 def _units(row: Sequence[int], groups: Runs, kinds: Sequence[str], shape: HandShape) -> list[Unit]:

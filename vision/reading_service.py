@@ -29,8 +29,14 @@ __all__ = [
     "parse_regions",
     "read_photo",
     "read_zone",
+    "strip_side",
     "to_json",
 ]
+
+
+STRIP_ASPECT = 2.5
+"""Width by height from which a picture is a strip."""
+STRIP_LONG_SIDE = 1280
 
 
 class Reader(Protocol):
@@ -43,6 +49,7 @@ class Reader(Protocol):
         expect: int | None = None,
         kinds: frozenset[str] | None = None,
         shape: HandShape | None = None,
+        long_side: int | None = None,
     ) -> Reading:
         """Read the tiles of a frame, see `vision.recognizer.Recognizer.read`."""
         ...
@@ -163,6 +170,16 @@ def to_json(reading: Reading) -> dict[str, Any]:
     }
 
 
+def strip_side(image: Image) -> int | None:
+    """Long side, in pixels, at which to search the picture of a zone; None for the usual one.
+
+    The zone of a place is a strip: at the usual size its tiles would be smaller than they are in the frame,
+    and tiles face down among open ones are overlooked first.
+    """
+    height, width = image.shape[:2]
+    return min(width, STRIP_LONG_SIDE) if width > STRIP_ASPECT * height else None
+
+
 def read_zone(
     reader: Reader,
     frame: Image,
@@ -178,7 +195,8 @@ def read_zone(
     for a zone that was not taught.
     """
     view = calibration.rectify(frame, zone)
-    reading = reader.read(view.image, expect=expect, kinds=kinds, shape=shape)
+    side = strip_side(view.image)
+    reading = reader.read(view.image, expect=expect, kinds=kinds, shape=shape, long_side=side)
     return view.reading_in_frame(reading, (frame.shape[1], frame.shape[0]))
 
 

@@ -6,8 +6,8 @@ Images: uint8 ``(H, W, 3)``, BGR.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -172,6 +172,26 @@ class Reading:
     def kinds(self) -> tuple[str, ...]:
         """The kinds in reading order."""
         return tuple(tile.kind for tile in self.tiles)
+
+    def only(self, chosen: Iterable[int]) -> Reading:
+        """Return the reading of some of its tiles (indices), as if the others did not lie there.
+
+        What is in doubt is asked of these tiles alone: whether their number is right is the caller's matter.
+        """
+        kept = sorted(set(chosen))
+        place = {i: k for k, i in enumerate(kept)}
+        rows, groups = _kept(self.rows, place), _kept(self.groups, place)
+        group_of = {i: g for g, members in enumerate(groups) for i in members}
+        tiles = tuple(replace(self.tiles[i], group=group_of.get(k, 0)) for k, i in enumerate(kept))
+        codes = {code for tile in tiles for code in tile.doubts} | (set() if tiles else {NO_TILES})
+        why = tuple(code for code in DOUBT_CODES if code in codes)
+        return Reading(tiles, rows, groups, not why, why, self.ms, self.size)
+
+
+def _kept(runs: tuple[tuple[int, ...], ...], place: Mapping[int, int]) -> tuple[tuple[int, ...], ...]:
+    """Rows or groups of the tiles that have a new index; empty ones fall away."""
+    kept = (tuple(place[i] for i in run if i in place) for run in runs)
+    return tuple(run for run in kept if run)
 
 
 def check_image(image: NDArray[np.generic], name: str = "image") -> None:

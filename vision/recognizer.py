@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -91,20 +91,22 @@ class Recognizer:
         expect: int | None = None,
         kinds: frozenset[str] | None = None,
         shape: HandShape | None = None,
+        long_side: int | None = None,
     ) -> Reading:
         """Read all tiles of a picture.
 
         ``frame``: uint8 ``(H, W, 3)`` BGR, upright. ``region``: the part to search, pixels of the
         frame, all of it by default. ``expect``: how many tiles there are, where known. ``kinds``: the
-        tile set in play; ``shape``: the hands in play, which says what tiles may lie face down. Boxes of the
-        reading are pixels of ``frame``. A picture without tiles gives an
-        empty reading that is not accepted. Raises RegionError and ShapeError.
+        tile set in play; ``shape``: the hands in play, which says what tiles may lie face down;
+        ``long_side``: pixels to search the picture at, by default the card's. Boxes of the reading are pixels
+        of ``frame``. A picture without tiles gives an empty reading that is not accepted. Raises RegionError
+        and ShapeError.
         """
         started = time.perf_counter()
         check_image(frame, "frame")
         area = clip_region(region, frame.shape[1], frame.shape[0])
         part = frame[area[1] : area[3], area[0] : area[2]]
-        picked = self._pick(part, self.find(part), expect)
+        picked = self._pick(part, self.find(part, long_side), expect)
         found = picked.found.shifted(area[0], area[1])
         lie = arrange(found)
         seen = opinions(picked.shares, LABELS, kinds)
@@ -115,10 +117,14 @@ class Recognizer:
         size = (frame.shape[1], frame.shape[0])
         return Reading(tiles, lie.rows, lie.groups, not why, why, ms, size)
 
-    def find(self, image: Image) -> Detections:
-        """Find boxes in a picture ``(H, W, 3)``, best first, weak ones included, odd sizes left out."""
-        canvas, plan = fit(image, self.settings)
-        found = decode(self.detect(canvas), plan.scale, (image.shape[1], image.shape[0]), self.settings)
+    def find(self, image: Image, long_side: int | None = None) -> Detections:
+        """Find boxes in a picture ``(H, W, 3)``, best first, weak ones included, odd sizes left out.
+
+        ``long_side``: pixels to search it at, by default the card's.
+        """
+        settings = replace(self.settings, long_side=long_side or self.settings.long_side)
+        canvas, plan = fit(image, settings)
+        found = decode(self.detect(canvas), plan.scale, (image.shape[1], image.shape[0]), settings)
         strong = found.take(found.scores >= self.settings.threshold)
         if len(strong) == 0:
             return found

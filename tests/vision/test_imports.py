@@ -7,7 +7,17 @@ import pytest
 
 HEAVY = ("cv2", "onnxruntime", "torch")
 PURE = ["errors", "readings", "decode", "arrange", "interpret", "table", "shapes", "rowparse", "hand"]
-WITH_PICTURES = ["imaging", "pictures", "geometry", "camera", "render", "reading_service", "model_card"]
+WITH_PICTURES = [
+    "imaging",
+    "pictures",
+    "geometry",
+    "camera",
+    "render",
+    "reading_service",
+    "hand_reading",
+    "walls",
+    "model_card",
+]
 
 
 def loaded_by(modules: list[str]) -> list[str]:

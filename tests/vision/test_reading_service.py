@@ -51,6 +51,7 @@ class Remembering:
         expect: int | None = None,
         kinds: frozenset[str] | None = None,
         shape: HandShape | None = None,
+        long_side: int | None = None,
     ) -> Reading:
         self.asked.append((frame.shape, region, expect, kinds))
         return self.answer

@@ -5,7 +5,7 @@ import pytest
 
 from vision import errors
 from vision.errors import ShapeError, VisionError
-from vision.readings import Detections, check_image
+from vision.readings import Detections, Reading, TileReading, check_image
 
 
 def test_every_error_hangs_from_one_base_and_has_its_own_code() -> None:
@@ -51,3 +51,20 @@ def test_pictures_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
 def test_pictures_of_floats_are_refused() -> None:
     with pytest.raises(ShapeError):
         check_image(np.zeros((4, 4, 3), np.float32))
+
+
+def test_some_tiles_of_a_reading_are_as_if_the_others_did_not_lie_there() -> None:
+    doubts = [("stray_back",), (), (), ("low_score",)]
+    tiles = tuple(
+        TileReading(kind, 0.9, (0, 0, 1, 1), ((kind, 0.9),), group, why)
+        for kind, group, why in zip(["back", "1m", "2m", "3m"], [0, 1, 1, 2], doubts, strict=True)
+    )
+    reading = Reading(tiles, ((0,), (1, 2, 3)), ((0,), (1, 2), (3,)), False, ("wrong_count",), 1.5, (9, 9))
+    part = reading.only([2, 1])
+    assert part.kinds == ("1m", "2m")
+    assert (part.rows, part.groups) == (((0, 1),), ((0, 1),))
+    assert [tile.group for tile in part.tiles] == [0, 0]
+    assert (part.accept, part.why, part.ms) == (True, (), 1.5)
+    assert reading.only([3]).why == ("low_score",)
+    assert reading.only([]).why == ("no_tiles",)
+    assert reading.only(range(4)).tiles == tiles

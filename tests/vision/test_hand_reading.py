@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from vision.arrange import arrange
+from vision.hand import HandShape
+from vision.hand_reading import read_claimed, read_shown, read_turned
+from vision.interpret import Opinion, Thresholds, tile_readings, why_not
+from vision.readings import Box, Detections, Image, Reading
+
+XIAMEN = HandShape(16, "CPKA")
+FENGCHENG = HandShape(16, "CPKAH", spread=True)
+STRIP = np.zeros((388, 1280, 3), np.uint8)
+WALL = np.zeros((100, 284, 3), np.uint8)
+Row = list[str]
+
+
+@dataclass
+class Table:
+    """Rows of groups of tiles written as ids with spaces; ``faint``: a tile seen only where it is missed."""
+
+    rows: list[Row]
+    faint: int | None = None
+    asked: list[tuple[int | None, int | None]] = field(default_factory=list)
+
+    def read(
+        self,
+        frame: Image,
+        region: Box | None = None,
+        expect: int | None = None,
+        kinds: frozenset[str] | None = None,
+        shape: HandShape | None = None,
+        long_side: int | None = None,
+    ) -> Reading:
+        self.asked.append((expect, long_side))
+        spots = [
+            (kind, 20 + 36 * (k + 1.0 * g + sum(len(r.split()) for r in row[:g])), 20 + 60 * y)
+            for y, row in enumerate(self.rows)
+            for g, group in enumerate(row)
+            for k, kind in enumerate(group.split())
+        ]
+        seen = [s for i, s in enumerate(spots) if i != self.faint or expect == len(spots)]
+        found = Detections.of([(x, y, x + 36.0, y + 48.0) for _, x, y in seen])
+        lie = arrange(found)
+        says = [Opinion(((kind, 0.99),), 0.0) for kind, _, _ in seen]
+        tiles = tile_readings(found, says, lie, (0, 0, 1280, 388), Thresholds(), shape)
+        why = why_not(tiles, expect)
+        return Reading(tiles, lie.rows, lie.groups, not why, why, 1.0, (1280, 388))
+
+
+def test_a_whole_hand_is_looked_at_once_and_finely() -> None:
+    table = Table([["1m 2m 3m", "1f 2f"], ["4p " * 12 + "5z", "5z"]])
+    hand = read_claimed(table, STRIP, XIAMEN)
+    assert table.asked == [(None, 1280)]
+    assert (hand.expected, hand.complete, hand.reading.accept) == (19, True, False)
+    assert [len(part) for part in (hand.layout.melds, hand.layout.concealed, hand.layout.flowers)] == [
+        1,
+        13,
+        2,
+    ]
+
+
+def test_a_tile_overlooked_is_looked_for() -> None:
+    table = Table([["back 1z 1z back"], ["4p 4p 4p 5p 6p 7p 1s 2s 3s 9m", "9m"]], faint=0)
+    hand = read_claimed(table, STRIP, HandShape(13, "PKA"))
+    assert [expect for expect, _ in table.asked] == [None, 15]
+    assert hand.complete
+    assert hand.reading.kinds[:4] == ("back", "1z", "1z", "back")
+
+
+def test_a_hand_with_too_few_tiles_stays_incomplete() -> None:
+    hand = read_claimed(Table([["4p 5p 6p", "6p"]]), STRIP, XIAMEN)
+    assert (hand.expected, hand.complete) == (17, False)
+    assert "wrong_count" in hand.reading.why
+
+
+def test_a_claim_without_a_winning_tile() -> None:
+    hand = read_claimed(Table([["4p " * 16]]), STRIP, XIAMEN, win=False)
+    assert (hand.layout.win, len(hand.layout.concealed), hand.complete) == (None, 16, True)
+
+
+def test_covered_tiles_of_a_player_without_a_claim_are_left_out() -> None:
+    table = Table([["5z back 5z", "1z 2z 3z 4z"], ["back " * 13]])
+    hand = read_shown(table, STRIP, FENGCHENG)
+    assert hand.reading.kinds == ("5z", "back", "5z", "1z", "2z", "3z", "4z")
+    assert (hand.layout.melds, hand.layout.spread) == (((0, 1, 2),), ((3, 4, 5, 6),))
+    assert (hand.expected, hand.complete, hand.reading.accept) == (None, True, True)
+
+
+def test_a_shao_left_covered_is_in_doubt() -> None:
+    hand = read_shown(Table([["back back back", "1p 1p 1p"]]), STRIP, FENGCHENG)
+    assert len(hand.layout.melds) == 2
+    assert hand.reading.why == ("stray_back",)
+
+
+def test_a_player_who_shows_nothing() -> None:
+    hand = read_shown(Table([]), STRIP, FENGCHENG)
+    assert hand.layout.melds == ()
+    assert hand.reading.why == ("no_tiles",)
+
+
+@pytest.mark.parametrize(
+    ("row", "kinds"),
+    [
+        (["back back back 6p back"], ("6p",)),
+        (["back 1f 6p back"], ("6p",)),
+        (["back 1f back"], ("1f",)),
+        (["back back back back"], ("back",)),
+        ([], ()),
+    ],
+)
+def test_the_open_tile_of_a_wall_is_meant(row: Row, kinds: tuple[str, ...]) -> None:
+    table = Table([row] if row else [])
+    assert read_turned(table, WALL).kinds == kinds
+
+
+def test_of_two_open_tiles_the_one_nearest_the_middle_is_meant() -> None:
+    assert read_turned(Table([["9s back back 6p"]]), WALL).kinds == ("6p",)

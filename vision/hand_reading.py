@@ -1,0 +1,107 @@
+"""Reading what players lay open: a claimed hand, what the others show, the tile turned up on a wall.
+
+All take the picture of one zone, looked at straight on (`Calibration.rectify`, `walls.look_at_stack`), uint8
+``(H, W, 3)`` BGR; boxes are pixels of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vision.hand import HandLayout, HandShape, expected_tiles, hand_layout, public_layout
+from vision.reading_service import Reader, strip_side
+from vision.readings import Image, Reading, TileReading
+from vision.shapes import BACK, is_flower
+
+__all__ = ["HandReading", "read_claimed", "read_shown", "read_turned"]
+
+LOOKS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class HandReading:
+    """What lies before a player. ``layout`` holds indices of ``reading.tiles``; ``expected``: how many tiles
+    a whole hand with such melds has, None where nobody can say.
+    """
+
+    reading: Reading
+    layout: HandLayout
+    expected: int | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether the number of tiles is right, as far as it can be told."""
+        return self.expected is None or len(self.reading.tiles) == self.expected
+
+
+def read_claimed(
+    reader: Reader,
+    image: Image,
+    shape: HandShape,
+    kinds: frozenset[str] | None = None,
+    *,
+    win: bool = True,
+) -> HandReading:
+    """Read a hand laid open by a claim; ``win``: whether a tile apart completed it.
+
+    How many tiles there must be follows from the melds, flowers and spread tiles. Where another number was
+    seen, it is looked at again with that number known, so that tiles hard to see are found; what then lies
+    there may tell another number, so this is done a few times at most.
+    """
+    expect: int | None = None
+    for _ in range(LOOKS - 1):
+        hand = _claimed(reader, image, shape, kinds, expect, win=win)
+        if hand.complete and expect in (None, hand.expected):
+            return hand
+        expect = hand.expected
+    return _claimed(reader, image, shape, kinds, expect, win=win)
+
+
+def _claimed(
+    reader: Reader,
+    image: Image,
+    shape: HandShape,
+    kinds: frozenset[str] | None,
+    expect: int | None,
+    *,
+    win: bool,
+) -> HandReading:
+    reading = reader.read(image, expect=expect, kinds=kinds, shape=shape, long_side=strip_side(image))
+    layout = hand_layout(reading.rows, reading.groups, reading.kinds, shape, win=win)
+    return HandReading(reading, layout, expected_tiles(layout, reading.kinds, shape, win=win))
+
+
+def read_shown(
+    reader: Reader, image: Image, shape: HandShape, kinds: frozenset[str] | None = None
+) -> HandReading:
+    """Read what a player without a claim shows: melds, flowers and spread tiles.
+
+    Concealed tiles that lie face down are left out of the reading; open tiles that belong to nothing stay in
+    it as ``layout.concealed``, for a person to look at.
+    """
+    reading = reader.read(image, kinds=kinds, shape=shape, long_side=strip_side(image))
+    layout = public_layout(reading.rows, reading.groups, reading.kinds, shape)
+    covered = {i for i in layout.concealed if reading.kinds[i] == BACK}
+    shown = reading.only(i for i in range(len(reading.tiles)) if i not in covered)
+    return HandReading(shown, public_layout(shown.rows, shown.groups, shown.kinds, shape))
+
+
+def read_turned(reader: Reader, image: Image) -> Reading:
+    """Read the tile turned up on a wall: one tile, or none where there is none.
+
+    Of several the one nearest to the middle of the picture is meant; an open tile rather than a face-down one
+    (which means that none was turned yet), and no flower where another tile was turned after it.
+    """
+    reading = reader.read(image)
+    middle = image.shape[1] / 2, image.shape[0] / 2
+
+    def unlikely(i: int) -> tuple[bool, bool, float]:
+        tile = reading.tiles[i]
+        return tile.kind == BACK, is_flower(tile.kind), _distance(tile, middle)
+
+    return reading.only(sorted(range(len(reading.tiles)), key=unlikely)[:1])
+
+
+def _distance(tile: TileReading, point: tuple[float, float]) -> float:
+    x0, y0, x1, y1 = tile.box
+    return float(((x0 + x1) / 2 - point[0]) ** 2 + ((y0 + y1) / 2 - point[1]) ** 2)
