@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
+from engine.calls import Call
 from engine.claim import Claim, Seat
 from engine.consistency import Bounds, Defect
 from engine.decompose import Decomposition, Group, GroupKind
 from engine.facts import Facts, FactValue
 from engine.frozen import FrozenMap
+from engine.hand import Hand
 from engine.melds import Meld, MeldKind
+from engine.rules.fengcheng_spread import DRAGONS, HONOURS, WINDS, Spread, surely_spread
 from engine.ruleset import Bill, RuleSet
 from engine.settlement import Settlement, nothing
 from engine.tiles import Tile
 from engine.verdict import PriceItem, Verdict
-
-WIND_KINDS = frozenset({Tile.EAST, Tile.SOUTH, Tile.WEST, Tile.NORTH})
-DRAGON_KINDS = frozenset({Tile.WHITE, Tile.GREEN, Tile.RED})
-WINDS, DRAGONS = len(WIND_KINDS), len(DRAGON_KINDS)
-"""Tiles of a spread group."""
 
 DEALER = 0
 
@@ -37,24 +35,18 @@ class Fengcheng(RuleSet):
 
     # what a claim may hold
 
-    def groups(self, claim: Claim, seat: int) -> int:
-        """Spread groups of a player, each a set of his hand (§3); 七星 holds both."""
-        groups = self.seat_number(claim, seat, "groups")
-        return 2 if not groups and self.seat_fact(claim, seat, "seven_star") else groups
-
-    def seat_number(self, claim: Claim, seat: int, name: str) -> int:
-        """A number among the facts of a player."""
-        value = self.seat_fact(claim, seat, name)
-        return value if isinstance(value, int) else 0
+    def spread_of(self, claim: Claim, seat: int) -> Spread:
+        """What a player spread, and what his starting hand was (§3)."""
+        return Spread.of(claim.shown[seat].facts if seat < len(claim.shown) else {})
 
     def facts_of_spread(self, tiles: Sequence[Tile], said: Facts) -> Facts:
         """Honours and their complete groups, those beyond the seven of 七星, 么鸡 (§3)."""
         honours = [tile for tile in tiles if tile.is_honour]
-        groups = sum(whole <= set(honours) for whole in (WIND_KINDS, DRAGON_KINDS))
+        groups = sum(set(whole) <= set(honours) for whole in (WINDS, DRAGONS))
         yaoji = "single" if tiles.count(Tile.S1) == 1 else ""
         number = {"honors": len(honours)}
         if said.get("seven_star"):
-            number = {"extra_honors": max(0, len(honours) - len(WIND_KINDS | DRAGON_KINDS))}
+            number = {"extra_honors": max(0, len(honours) - len(HONOURS))}
         shown: dict[str, FactValue] = {**number, "groups": groups, "yaoji": yaoji}
         return Facts({name: value for name, value in shown.items() if value})
 
@@ -64,62 +56,29 @@ class Fengcheng(RuleSet):
 
     def expected_concealed(self, claim: Claim) -> int:
         """A spread group leaves three tiles less in hand: 4 + 1 replacement, or 3 without one (§3)."""
-        groups = 0 if claim.winner is None else self.groups(claim, claim.winner)
-        return super().expected_concealed(claim) - 3 * groups
+        sets = 0 if claim.winner is None else self.spread_of(claim, claim.winner).sets
+        return super().expected_concealed(claim) - 3 * sets
 
     def bounds(self, claim: Claim) -> Bounds:
-        """Spread 么鸡 and the honours of 七星 are known to lie on the table."""
-        spread: list[Tile] = []
-        for seat in range(self.players):
-            yaoji = self.seat_fact(claim, seat, "yaoji")
-            spread += [Tile.S1] * (0 if not yaoji else 1 if yaoji == "single" else 2)
-            if self.seat_fact(claim, seat, "seven_star"):
-                spread += [Tile(kind) for kind in range(Tile.EAST, Tile.RED + 1)]
-            elif self._only_dragons(claim, seat):
-                spread += [Tile.WHITE, Tile.GREEN, Tile.RED]
-        return replace(super().bounds(claim), elsewhere=spread)
+        """Spread tiles lie on the table, as far as the facts say which they are."""
+        return replace(super().bounds(claim), elsewhere=self._surely_spread(claim)[0])
 
-    def _only_dragons(self, claim: Claim, seat: int) -> bool:
-        number, groups = (self.seat_number(claim, seat, name) for name in ("honors", "groups"))
-        return (number, groups) == (DRAGONS, 1)
+    def _surely_spread(self, claim: Claim) -> tuple[Sequence[Tile], bool]:
+        spreads = [self.spread_of(claim, seat) for seat in range(self.players)]
+        melds = [*claim.melds, *(meld for entry in claim.shown for meld in entry.melds)]
+        return surely_spread(spreads, [*claim.held, *(tile for meld in melds for tile in meld.tiles)])
 
     def contradictions(self, claim: Claim) -> Iterator[tuple[str, ...]]:
-        """Facts of one player that cannot stand together (§3)."""
+        """Facts of one player that cannot stand together, or honours that cannot all be there (§3)."""
+        laid = []
         for seat in range(self.players):
-            for one, other in self._clashes(claim, seat):
-                yield f"p{seat}.{one}", f"p{seat}.{other}"
-
-    def _clashes(self, claim: Claim, seat: int) -> Iterator[tuple[str, str]]:
-        honors, groups, extra = (
-            self.seat_number(claim, seat, name) for name in ("honors", "groups", "extra_honors")
-        )
-        star, bare, less = (
-            bool(self.seat_fact(claim, seat, name))
-            for name in ("seven_star", "no_honor_start", "seven_less_two")
-        )
-        if star and bare:
-            yield "seven_star", "no_honor_start"
-        if star and less:
-            yield "seven_star", "seven_less_two"
-        if bare and less:
-            yield "no_honor_start", "seven_less_two"
-        if bare and honors:
-            yield "no_honor_start", f"honors={honors}"
-        if less and honors and not self.flag("smoke"):
-            yield "seven_less_two", f"honors={honors}"
-        if star and groups == 1:
-            yield "seven_star", f"groups={groups}"
-        if extra and not star:
-            yield f"extra_honors={extra}", "no seven_star"
-        if not star and not self._honours_fit(claim, seat, honors, groups):
-            yield f"honors={honors}", f"groups={groups}"
-
-    def _honours_fit(self, claim: Claim, seat: int, honors: int, groups: int) -> bool:
-        """A group has three or four tiles; whose hand is not checked need not say how many groups he has."""
-        if groups == 0:
-            return honors == 0 or (seat != claim.winner and honors >= DRAGONS)
-        fewest, most = (DRAGONS, 4 * WINDS) if groups == 1 else (DRAGONS + WINDS, 4 * (DRAGONS + WINDS))
-        return fewest <= honors <= most
+            spread = self.spread_of(claim, seat)
+            for clash in spread.clashes(smoke=self.flag("smoke"), in_hand=seat == claim.winner):
+                yield tuple(name if name.startswith("no ") else f"p{seat}.{name}" for name in clash)
+            if spread.laid_honours:
+                laid.append(f"p{seat} spread {spread.laid_honours} honours")
+        if laid and not self._surely_spread(claim)[1]:
+            yield (*laid, "the honours of the claim")
 
     # what wins, and what it is worth
 
@@ -128,6 +87,15 @@ class Fengcheng(RuleSet):
         if reading.pair.tiles[0].stands_for is Tile.S1 and not self.flag("yaoji_pair"):
             return "yaoji_no_pair", (Tile.S1.id,)
         return None
+
+    def completes(self, hand: Hand, tile: Tile, indicator: Tile | None = None) -> bool:
+        """Whether a self-drawn tile completes the hand; a 么鸡 can only be one of the pair (§3).
+
+        Raises:
+            EngineError: tiles that cannot be part of a set, or five of a kind.
+        """
+        has_yaoji = Tile.S1 in (*hand.concealed, tile)
+        return super().completes(hand, tile, indicator) and (self.flag("yaoji_pair") or not has_yaoji)
 
     def price_key(self, reading: Decomposition) -> Hashable:
         """Readings differ in price only by their concealed triplets (§6)."""
@@ -142,12 +110,16 @@ class Fengcheng(RuleSet):
             win,
             *self._triplets(claim, reading),
             *self.melds_lei(claim, seat),
-            *self.spread(claim, seat),
+            *self.spread_lei(claim, seat),
         )
         return Bill("self" if self_drawn else "discard", items, win.section)
 
     def _triplets(self, claim: Claim, reading: Decomposition) -> Iterator[PriceItem]:
-        """By self-draw every concealed triplet counts as 韶; by discard only the completed one, as 碰 (§6)."""
+        """By self-draw every concealed triplet counts as 韶 (§6).
+
+        By discard only that which the tile completes out of a pair, as 碰; three in hand that were not laid
+        as 韶 count nothing.
+        """
         for group in reading.sets:
             if not _is_concealed_triplet(group):
                 continue
@@ -163,20 +135,18 @@ class Fengcheng(RuleSet):
             if meld.kind in MELD_PRICES:
                 yield self.item(f"{MELD_PRICES[meld.kind]}_{_class(_kind_of(meld))}")
 
-    def spread(self, claim: Claim, seat: int) -> Iterator[PriceItem]:
+    def spread_lei(self, claim: Claim, seat: int) -> Iterator[PriceItem]:
         """What a player's spread tiles and starting hand count (§3)."""
-        yaoji = self.seat_fact(claim, seat, "yaoji")
-        star = bool(self.seat_fact(claim, seat, "seven_star"))
-        number = self.seat_number(claim, seat, "extra_honors" if star else "honors")
-        if star:
+        spread = self.spread_of(claim, seat)
+        if spread.seven_star:
             yield self.item("seven_star")
-        if number:
-            yield self.item("spread_honour", number)
-        if yaoji:
-            yield self.item(f"yaoji_{yaoji}")
-        if self.seat_fact(claim, seat, "no_honor_start") and self.flag("no_honor_bonus"):
+        if spread.paid_honours:
+            yield self.item("spread_honour", spread.paid_honours)
+        if spread.yaoji:
+            yield self.item(f"yaoji_{spread.yaoji}")
+        if spread.no_honor_start and self.flag("no_honor_bonus"):
             yield self.item("no_honor_start")
-        if self.seat_fact(claim, seat, "seven_less_two") and self.flag("seven_less_two_bonus"):
+        if spread.seven_less_two and self.flag("seven_less_two_bonus"):
             yield self.item("seven_less_two")
 
     # money
@@ -186,16 +156,18 @@ class Fengcheng(RuleSet):
     ) -> Settlement:
         """Every player's 垒 are counted and settled in pairs (§6); nobody pays for the discard itself."""
         by_seat = tuple(
-            verdict.items if seat == winner else (*self.melds_lei(claim, seat), *self.spread(claim, seat))
+            verdict.items if seat == winner else (*self.melds_lei(claim, seat), *self.spread_lei(claim, seat))
             for seat in range(self.players)
         )
         return self._settled(by_seat, chips)
 
     def settle_draw(self, claim: Claim, chips: Sequence[int] | None) -> Settlement:
         """烧庄: only what was spread, and the starting hands, are settled (§5)."""
-        return self._settled(tuple(tuple(self.spread(claim, seat)) for seat in range(self.players)), chips)
+        return self._settled(
+            tuple(tuple(self.spread_lei(claim, seat)) for seat in range(self.players)), chips
+        )
 
-    def settle_false_win(self, offender: Seat, chips: Sequence[int] | None) -> Settlement:  # noqa: ARG002
+    def settle_false_win(self, offender: Seat, chips: Sequence[int] | None) -> Settlement:
         """By default nothing: the offender's hand is dead and the referee may rule more (§7)."""
         fine = self._points(self.number("false_win_lei"))
         if not fine:
@@ -248,9 +220,35 @@ class Fengcheng(RuleSet):
         short = (max(0, -(have + amount)) for have, amount in zip(chips, pay, strict=True))
         return tuple(-(-lacking // unit) * unit for lacking in short)
 
+    # between the hands
+
+    lends = True
+    """Who is broke borrows from the referee (§8)."""
+
+    false_win_kills = True
+    """A false winner's hand is dead, and the hand goes on (§7)."""
+
+    plays_running_hand = True
+    """The hand that runs when time is up counts (§8)."""
+
     def dealer_stays(self, winner: Seat | None) -> bool:
         """The dealer stays only by winning; an exhausted wall 烧庄 passes the deal on (§5)."""
         return winner == DEALER
+
+    # calls
+
+    def refuse_tile(self, call: Call) -> Iterator[Defect]:
+        """Only honours and 么鸡 are ever spread (§3)."""
+        spread = call.tiles if call.kind == "spread" else ()
+        for tile in sorted({tile for tile in spread if not (tile.is_honour or tile is Tile.S1)}):
+            yield "not_spreadable", (tile.id,)
+
+    def refuse_call(self, call: Call) -> Iterator[Defect]:
+        """A discard is konged only by a declared 韶, and 韶 tiles stay where they lie (§4)."""
+        if call.kind == "kong" and not call.shao:
+            yield "kong_needs_shao", (f"seat={call.seat}",)
+        if call.kind == "discard" and call.shao:
+            yield "shao_is_fixed", (f"seat={call.seat}",)
 
 
 def _is_concealed_triplet(group: Group) -> bool:
