@@ -149,8 +149,11 @@ def hand_line(reading: Reading, shape: HandShape | None = None) -> str | None:
     return " ".join([*([text] if text else []), *(m for m in melds if m), f"+{kinds[layout.win]}"])
 
 
-def to_json(reading: Reading) -> dict[str, Any]:
-    """Return a reading as the object of the command ``read``, without the file name."""
+def to_json(reading: Reading, shape: HandShape | None = None) -> dict[str, Any]:
+    """Return a reading as the object of the command ``read``, without the file name.
+
+    ``shape``: what a hand of the rule set in play may hold.
+    """
     return {
         "tiles": [
             {
@@ -163,7 +166,7 @@ def to_json(reading: Reading) -> dict[str, Any]:
             for tile in reading.tiles
         ],
         "rows": [list(row) for row in reading.rows],
-        "hand": hand_line(reading),
+        "hand": hand_line(reading, shape),
         "accept": reading.accept,
         "why": list(reading.why),
         "ms": round(reading.ms, 2),
@@ -177,7 +180,7 @@ def strip_side(image: Image) -> int | None:
     and tiles face down among open ones are overlooked first.
     """
     height, width = image.shape[:2]
-    return min(width, STRIP_LONG_SIDE) if width > STRIP_ASPECT * height else None
+    return STRIP_LONG_SIDE if width > STRIP_ASPECT * height else None
 
 
 def read_zone(
@@ -207,19 +210,20 @@ def read_photo(
     kinds: frozenset[str] | None = None,
     calibration: Calibration | None = None,
     zone: str | int = "0",
+    shape: HandShape | None = None,
 ) -> Mapping[str, Any]:
     """Read one photograph: the object the command ``read`` prints for it.
 
-    With ``calibration`` its ``zone`` is read and the hint's region is not used. A file that cannot be
-    used gives ``{"file", "error"}`` and raises nothing.
+    With ``calibration`` its ``zone`` is read and the hint's region is not used; ``shape`` as in `to_json`. A
+    file that cannot be used gives ``{"file", "error"}`` and raises nothing.
     """
     hint = hint or PhotoHint()
     try:
         image = load_image(path)
         if calibration is not None:
-            reading = read_zone(reader, image, calibration, zone, hint.expect, kinds)
+            reading = read_zone(reader, image, calibration, zone, hint.expect, kinds, shape)
         else:
-            reading = reader.read(image, hint.region, hint.expect, kinds)
+            reading = reader.read(image, hint.region, hint.expect, kinds, shape)
     except VisionError as error:
         return {"file": str(path), "error": str(error)}
-    return {"file": str(path), **to_json(reading)}
+    return {"file": str(path), **to_json(reading, shape)}

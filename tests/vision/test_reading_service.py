@@ -16,6 +16,7 @@ from vision.reading_service import (
     parse_regions,
     read_photo,
     read_zone,
+    strip_side,
     to_json,
 )
 from vision.readings import Box, Image, Reading, TileReading
@@ -77,6 +78,12 @@ def test_a_hand_is_written_in_one_line_or_not_at_all(rows: list[list[str]], line
     assert hand_line(reading(*rows)) == line
 
 
+def test_a_shao_is_written_where_the_rule_set_has_one() -> None:
+    laid = reading(["9m back 9m", "5z 6z 7z"], ["2m", "2m"])
+    assert hand_line(laid, HandShape(16, "CPKAH", spread=True)) == "2m H:999m +2m"
+    assert hand_line(laid) is None
+
+
 def test_the_json_has_the_published_keys() -> None:
     data = json.loads(json.dumps(to_json(reading(["1m 2m"]))))
     assert set(data) == {"tiles", "rows", "hand", "accept", "why", "ms"}
@@ -130,6 +137,13 @@ class TestPhoto:
 def test_a_zone_that_was_not_taught_cannot_be_read() -> None:
     with pytest.raises(CalibrationError):
         read_zone(Remembering(reading()), np.zeros((80, 100, 3), np.uint8), Calibration((100, 80), {}), 0)
+
+
+@pytest.mark.parametrize(
+    ("size", "side"), [((1280, 388), 1280), ((768, 232), 1280), ((640, 480), None), ((128, 144), None)]
+)
+def test_only_the_strip_of_a_place_is_searched_larger(size: tuple[int, int], side: int | None) -> None:
+    assert strip_side(np.zeros((size[1], size[0], 3), np.uint8)) == side
 
 
 class TestRegions:
