@@ -3,7 +3,10 @@
 The log stores ``(kind, body bytes)``; this module is the one place that says which body a kind has.
 Bodies are encoded once, when they are written, and hashed as bytes; nothing re-serialises them.
 Places are fixed sides of the table, counter-clockwise, 0 = the side of the touchscreen.
-Amounts are integers in units of the smallest chip. Times are Unix seconds.
+Amounts are integers in units of the smallest chip. Times are Unix seconds. Lists called so are by place.
+
+A body whose meaning changed has a higher ``v``; `decode` brings an older one up to date step by step, so
+every log that was ever written can still be read.
 """
 
 from __future__ import annotations
@@ -11,6 +14,8 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+
+from station.versions import STEPS
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,21 +48,40 @@ class CycleStarted(Body, frozen=True, kw_only=True):
 
 
 class DiceRolled(Body, frozen=True, kw_only=True):
-    """Dice of the break, and where they came from: ``machine``, ``players`` or ``host``."""
+    """One throw of two dice, and where it came from: ``machine``, ``players`` or ``host``.
 
+    ``nth`` of ``of`` throws that find the break; with ``gold`` the throw that finds the gold.
+    """
+
+    v: int = 2
     hand: int
     dice: list[int]
     source: str
+    nth: int = 1
+    of: int = 1
+    gold: bool = False
 
 
 class WallDealt(Body, frozen=True, kw_only=True):
-    """Tiles are on the table; ``machine_hand`` is the device's own number of this hand (None: no machine)."""
+    """Tiles are on the table; ``machine_hand`` is the device's own number of this hand (None: no machine).
 
+    ``steps`` are still to be taken before the hand is played, in order: ``flowers`` (they are replaced),
+    ``gold`` (dice for it), ``indicator`` (a tile is flipped).
+    """
+
+    v: int = 2
     hand: int
     machine_hand: int | None
     thrower: int | None
     wall: int | None
     stack: int | None
+    steps: list[str]
+
+
+class FlowersReplaced(Body, frozen=True, kw_only=True):
+    """Everybody has replaced the dealt flowers."""
+
+    hand: int
 
 
 class IndicatorRevealed(Body, frozen=True, kw_only=True):
@@ -81,14 +105,33 @@ class IndicatorCorrected(Body, frozen=True, kw_only=True):
 
 
 class HandClaimed(Body, frozen=True, kw_only=True):
-    """Somebody declared a win. ``source`` is the discarder's place (None: self-draw)."""
+    """Somebody declared a win. ``source`` is the discarder's place (None: self-draw).
+
+    ``facts`` are what was tapped besides, by name (JSON values); ``shown`` the same of each place, the keys
+    are places. ``open``: other places whose open tiles have to be read, where losers score too. ``place``
+    None (``how`` = draw): nobody won, the wall is exhausted, and what lies open is settled.
+    """
+
+    v: int = 2
+    hand: int
+    claim: int
+    place: int | None
+    how: str
+    source: int | None
+    facts: dict[str, Any] = {}
+    shown: dict[str, dict[str, Any]] = {}
+    open: list[int] = []
+
+
+class HandAmended(Body, frozen=True, kw_only=True):
+    """A referee changed how the claim was made or its facts: all of them as they stand now."""
 
     hand: int
     claim: int
-    place: int
     how: str
     source: int | None
-    da: dict[str, int]
+    facts: dict[str, Any]
+    shown: dict[str, dict[str, Any]]
 
 
 class TileRead(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,10 +146,15 @@ class TileRead(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HandRead(Body, frozen=True, kw_only=True):
-    """What the camera saw of the claimed hand (or what a person typed: ``photo`` None)."""
+    """What the camera saw of the claimed hand (or what a person typed: ``photo`` None).
 
+    ``place``: another place, of which only what lies open is meant; typed without tiles: nothing does.
+    """
+
+    v: int = 2
     hand: int
     claim: int
+    place: int | None = None
     photo: str | None
     size: tuple[int, int] | None
     tiles: list[TileRead]
@@ -116,17 +164,21 @@ class HandRead(Body, frozen=True, kw_only=True):
 
 
 class RetakeAsked(Body, frozen=True, kw_only=True):
-    """A referee wants a new photograph of the claimed hand."""
+    """A referee wants a new photograph of the claimed hand, or of what lies open at another ``place``."""
 
+    v: int = 2
     hand: int
     claim: int
+    place: int | None = None
 
 
 class TileMended(Body, frozen=True, kw_only=True):
-    """A referee changed a tile's kind, or approved it (``kind == was``)."""
+    """A referee changed a tile's kind, or approved it (``kind == was``); ``place`` as in `HandRead`."""
 
+    v: int = 2
     hand: int
     claim: int
+    place: int | None = None
     index: int
     kind: str
     was: str
@@ -141,44 +193,63 @@ class HandRejected(Body, frozen=True, kw_only=True):
     line: str | None = None
 
 
-class HandConfirmed(Body, frozen=True, kw_only=True):
-    """A referee confirmed the engine's verdict: the payment is booked. Lists are by place."""
+class Booked(Body, frozen=True, kw_only=True):
+    """What a decision books and what follows from it; the rules are asked once, when it is made.
 
-    hand: int
-    claim: int
-    winner: int
-    line: str
-    cls: str | None
-    verdict: dict[str, Any]
-    pay: list[int]
-    unpaid: list[int]
-    bank: int
-    next_dealer: int
-    photo: str | None
-    scores: list[float]
-    edits: int
-    referee: str | None = None
-    frame_at: float | None = None
-
-
-class HandRuled(Body, frozen=True, kw_only=True):
-    """A person ruled: ``false_win``, ``draw``, ``redeal``, ``void`` or ``win``. Lists are by place.
-
-    ``deferred`` is booked now and collected when the session closes (a false win's fine).
-    ``machine_hand``: the device's number of a hand that was ruled before its deal was booked.
+    ``pay`` are chips, after ``loans`` were taken up; ``outside`` is paid beside the chips; ``deferred`` fines
+    are booked now and collected when the session closes (positive: owes); ``unpaid`` nobody pays. ``bank``
+    gets its share of ``pay``. ``totals`` are the rule set's own sums by name. ``stake``: everybody begins
+    anew with these chips, what was won or lost before is carried. ``streak``, ``circle``, ``match_hand`` and
+    ``ended`` (why the match is over) are those of the next hand; ``circle`` None: an old event, it follows
+    from the dealers. An empty list means nobody.
     """
 
+    v: int = 2
     hand: int
-    ruling: str
-    place: int | None
-    reason: str | None
     pay: list[int]
-    deferred: list[int]
     bank: int
+    outside: list[int] = []
+    deferred: list[int] = []
+    loans: list[int] = []
+    unpaid: list[int] = []
+    totals: dict[str, list[int]] = {}
     next_dealer: int
+    streak: int = 0
+    circle: int | None = None
+    match_hand: int | None = None
+    ended: str | None = None
+    stake: list[int] | None = None
     line: str | None = None
     verdict: dict[str, Any] | None = None
     referee: str | None = None
+
+
+class HandConfirmed(Booked, frozen=True, kw_only=True):
+    """A referee confirmed the engine's verdict: the payment is booked."""
+
+    line: str
+    claim: int
+    winner: int
+    cls: str | None
+    photo: str | None
+    scores: list[float]
+    edits: int
+    frame_at: float | None = None
+
+
+class HandRuled(Booked, frozen=True, kw_only=True):
+    """A person ruled: ``false_win``, ``draw``, ``redeal``, ``void`` or ``win``.
+
+    ``over``: the hand ends with it. ``barred`` places may not win this hand any more, ``dead`` ones neither
+    (相公). ``machine_hand``: the device's number of a hand that was ruled before its deal was booked.
+    """
+
+    ruling: str
+    place: int | None
+    reason: str | None
+    over: bool = True
+    barred: list[int] = []
+    dead: list[int] = []
     machine_hand: int | None = None
 
 
@@ -203,6 +274,16 @@ class PenaltyApplied(Body, frozen=True, kw_only=True):
     hand: int
     place: int
     penalty: str
+    amount: int
+    reason: str | None = None
+
+
+class AccountMoved(Body, frozen=True, kw_only=True):
+    """``loan``: the place borrows chips; ``repay``: gives them back; ``forfeit``: chips leave play."""
+
+    hand: int
+    place: int
+    account: str
     amount: int
     reason: str | None = None
 
@@ -237,10 +318,11 @@ class EventCorrected(Body, frozen=True, kw_only=True):
 
 
 class SessionClosed(Body, frozen=True, kw_only=True):
-    """End of the session: deferred fines move from chips to the bank. Lists are by place."""
+    """End of the session: deferred fines move from chips to the bank; what is missing stays ``unpaid``."""
 
     fines: list[int]
     bank: int
+    unpaid: list[int] = []
 
 
 EVENTS: dict[str, type[Body]] = {
@@ -248,9 +330,11 @@ EVENTS: dict[str, type[Body]] = {
     "cycle.started": CycleStarted,
     "dice.rolled": DiceRolled,
     "wall.dealt": WallDealt,
+    "flowers.replaced": FlowersReplaced,
     "indicator.revealed": IndicatorRevealed,
     "indicator.corrected": IndicatorCorrected,
     "hand.claimed": HandClaimed,
+    "hand.amended": HandAmended,
     "hand.read": HandRead,
     "hand.retake_asked": RetakeAsked,
     "hand.tile_mended": TileMended,
@@ -260,6 +344,7 @@ EVENTS: dict[str, type[Body]] = {
     "intake.released": IntakeReleased,
     "intake.overridden": IntakeOverridden,
     "penalty.applied": PenaltyApplied,
+    "account.moved": AccountMoved,
     "motion.cut": MotionCut,
     "motion.recovered": MotionRecovered,
     "referee.called": RefereeCalled,
@@ -274,6 +359,17 @@ _encoder = msgspec.json.Encoder()
 _decoders = {kind: msgspec.json.Decoder(body) for kind, body in EVENTS.items()}
 
 
+class _Versioned(msgspec.Struct):
+    v: int = 1
+
+
+_versions = msgspec.json.Decoder(_Versioned)
+_CURRENT: dict[str, int] = {
+    kind: next(field.default for field in msgspec.structs.fields(body) if field.name == "v")
+    for kind, body in EVENTS.items()
+}
+
+
 def encode(body: Body) -> tuple[str, bytes]:
     """Return ``(kind, bytes)`` of an event body, as the log takes it."""
     return KIND_OF[type(body)], _encoder.encode(body)
@@ -283,7 +379,20 @@ def decode(kind: str, body: bytes) -> Body | None:
     """Return the body of a logged event; None for a kind this version does not know.
 
     Raises:
-        msgspec.DecodeError: the bytes are not such a body.
+        msgspec.DecodeError: the bytes are not such a body, or one of a newer version.
     """
     decoder = _decoders.get(kind)
-    return None if decoder is None else decoder.decode(body)
+    if decoder is None:
+        return None
+    version, current = _versions.decode(body).v, _CURRENT[kind]
+    if version == current:
+        return decoder.decode(body)
+    if not 1 <= version < current:
+        raise msgspec.DecodeError(f"version {version} of {kind} is not known; the newest is {current}")
+    old = msgspec.json.decode(body, type=dict[str, Any])
+    try:
+        for step in range(version, current):
+            old = {**STEPS[kind, step](old), "v": step + 1}
+    except (TypeError, ValueError) as error:
+        raise msgspec.DecodeError(f"{kind}: {error}") from None
+    return msgspec.convert(old, EVENTS[kind])

@@ -16,10 +16,12 @@ from firmware_bridge.machine import Outcome, Status
 from firmware_bridge.ops import Op, Value
 from station import messages as m
 from station.errors import StationError
+from station.places import Place, by_side
 from station.session import Session, Stage
 from station.table import conductor as c
-from station.table.camera_worker import Seen
-from station.table.interpret import expected_tiles, layout_of, tiles_of
+from station.table.camera_worker import SeenHand
+from station.table.dealing import deal_of, gold_stacks, steps_before_play
+from station.table.interpret import tiles_of
 from station.table.proposal import wild_of
 from station.table.runtime import Table
 from vision.errors import VisionError
@@ -93,12 +95,12 @@ class Actor:
             case c.ReadIndicator():
                 await self._read_indicator(session)
             case c.ReadHand():
-                await self._read_hand(session)
+                await self._read_hand(session, step.place)
 
     # ---- machine --------------------------------------------------------------------------------
 
     async def _move(self, step: c.Motion) -> None:
-        args = self._deal_args() if step.op is Op.DEAL else step.args
+        args = {**step.args, **self._planned(step.op)}
         machine = self._table.machine
         assert machine is not None
         if isinstance(machine.view.may(step.op, **args), Refused):
@@ -144,33 +146,33 @@ class Actor:
         )
         await self._table.book_if(lambda s: s.cut is None, cut)
 
-    def _deal_args(self) -> dict[str, Value]:
-        session, rules = self._table.session, self._table.rules
-        assert session.dice is not None
-        plan = rules.deal_plan(session.dice)
-        n = len(session.places)
-        tiles = [0] * n
-        for seat, count in enumerate(plan.tiles):
-            tiles[(seat + session.dealer) % n] = count
-        wall = (plan.start.wall + session.dealer) % n
+    def _planned(self, op: Op) -> dict[str, Value]:
+        """Return what the rule set's deal says for a motion, by side."""
+        table = self._table
+        deal, sides = deal_of(table.session, table.rules), table.sides
+        if op is Op.RAISE_WALLS:
+            return {"stacks": by_side(deal.walls, sides)}
+        if op is not Op.DEAL:
+            return {}
+        assert deal.wall is not None
+        assert deal.stack is not None
         return {
-            "tiles": tuple(tiles + [0] * (4 - n)),
-            "dealer": int(session.dealer),
-            "opening": (wall, plan.start.stack),
+            "tiles": by_side(deal.tiles, sides),
+            "dealer": sides[table.session.dealer],
+            "opening": (sides[deal.wall], deal.stack),
         }
 
     async def _note_dealt(self, session: Session) -> None:
-        machine = self._table.machine
+        machine, rules = self._table.machine, self._table.rules
         assert machine is not None
-        assert session.dice is not None
-        start = self._table.rules.deal_plan(session.dice).start
-        n = len(session.places)
+        deal = deal_of(session, rules)
         body = m.WallDealt(
             hand=session.hand,
             machine_hand=machine.view.hand_no,
-            thrower=(start.thrower + session.dealer) % n,
-            wall=(start.wall + session.dealer) % n,
-            stack=start.stack,
+            thrower=deal.thrower,
+            wall=deal.wall,
+            stack=deal.stack,
+            steps=steps_before_play(rules, deal.plan),
         )
         await self._table.book_if(lambda s: s.hand == session.hand and s.stage is Stage.DICED, body)
 
@@ -178,13 +180,16 @@ class Actor:
 
     async def _read_indicator(self, session: Session) -> None:
         table = self._table
-        if table.eyes is None or not table.eyes.sees_indicator:
+        on_wall = bool(session.gold_dice)
+        if table.eyes is None or not (table.eyes.sees_indicator or on_wall):
             await asyncio.sleep(LOOK_AGAIN_S)
             return
-        seen = await table.eyes.indicator()
+        stacks = [(table.sides[place], stack) for place, stack in gold_stacks(session, table.rules)]
+        seen = await table.eyes.indicator(stacks)
         table.camera_trouble(None)
         tiles = seen.reading.tiles
-        if len(tiles) != 1 or tiles[0].kind == Tile.BACK.id:
+        # A flower turned up is passed over: the players go on to the next tile.
+        if len(tiles) != 1 or tiles[0].kind == Tile.BACK.id or Tile.of(tiles[0].kind).is_flower:
             await asyncio.sleep(LOOK_AGAIN_S)
             return
         tile = tiles[0]
@@ -199,42 +204,48 @@ class Actor:
         )
         await table.book_if(lambda s: s.hand == session.hand and s.stage is Stage.DEALT, body)
 
-    async def _read_hand(self, session: Session) -> None:
+    async def _read_hand(self, session: Session, place: Place) -> None:
         table, claim = self._table, session.claim
         assert claim is not None
         if table.eyes is None:
             await asyncio.sleep(LOOK_AGAIN_S)
             return
-        seen, expect = await self._look_at_hand(claim.place)
+        claimed = place == claim.place
+        if claimed:
+            how = table.rules.data.hows.get(claim.how)
+            seen = await self._look_at_hand(place, win=how is None or how.tile == "required")
+        else:
+            seen = await table.eyes.shown(table.sides[place])
+        table.camera_trouble(None)
         body = m.HandRead(
             hand=session.hand,
             claim=claim.number,
+            place=None if claimed else place,
             photo=table.photos.put(seen.jpeg),
             size=seen.size,
-            tiles=tiles_of(seen.reading),
-            why=list(seen.reading.why),
-            expect=expect,
-            ms=round(seen.reading.ms, 1),
+            tiles=tiles_of(seen.hand, claimed=claimed),
+            why=list(seen.hand.reading.why),
+            expect=seen.hand.expected,
+            ms=round(seen.hand.reading.ms, 1),
         )
-        await table.book_if(lambda s: _waits_for_reading(s, session.hand, claim.number), body)
+        await table.book_if(lambda s: _waits_for_reading(s, session.hand, claim.number, place), body)
 
-    async def _look_at_hand(self, place: int) -> tuple[Seen, int]:
+    async def _look_at_hand(self, place: Place, *, win: bool) -> SeenHand:
         """Look until the number of tiles fits the melds that lie there, a few frames at most."""
-        eyes = self._table.eyes
+        eyes, side = self._table.eyes, self._table.sides[place]
         assert eyes is not None
-        seen = await eyes.hand(place, None)
-        expect = expected_tiles(layout_of(seen.reading))
-        for attempt in range(1, HAND_LOOKS):
-            if len(seen.reading.tiles) == expect:
+        seen = await eyes.hand(side, win=win)
+        for _ in range(1, HAND_LOOKS):
+            if seen.hand.complete:
                 break
-            if attempt > 1:
-                await asyncio.sleep(LOOK_AGAIN_S)
-            seen = await eyes.hand(place, expect)
-            expect = expected_tiles(layout_of(seen.reading))
-        self._table.camera_trouble(None)
-        return seen, expect
+            await asyncio.sleep(LOOK_AGAIN_S)
+            seen = await eyes.hand(side, win=win)
+        return seen
 
 
-def _waits_for_reading(session: Session, hand: int, number: int) -> bool:
+def _waits_for_reading(session: Session, hand: int, number: int, place: Place) -> bool:
     claim = session.claim
-    return session.hand == hand and claim is not None and claim.number == number and claim.read_at is None
+    if session.hand != hand or claim is None or claim.number != number:
+        return False
+    laid = claim.at_place(place)
+    return laid is not None and laid.read_at is None

@@ -1,20 +1,24 @@
 """The one thread that owns the camera and the recognizer; asked, never polling.
 
-Between deal and claim nothing is grabbed: a frame is taken only inside `Eyes.indicator` and
-`Eyes.hand`, which the process calls when a tile was flipped or a hand was laid open.
+Between deal and claim nothing is grabbed: a frame is taken only inside `Eyes.indicator`,
+`Eyes.hand` and `Eyes.shown`, which the process calls when a tile was flipped or a hand was laid open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import cv2
 
 from vision.camera import Camera
 from vision.geometry import Calibration
+from vision.hand import HandShape
+from vision.hand_reading import HandReading, read_claimed, read_shown, read_turned
 from vision.reading_service import Reader
 from vision.readings import Image, Reading
+from vision.shapes import BACK
+from vision.walls import STACKS_BESIDE, look_at_stack
 
 JPEG_QUALITY = 88
 
@@ -28,8 +32,20 @@ class Seen:
     size: tuple[int, int]
 
 
+@dataclass(frozen=True, slots=True)
+class SeenHand:
+    """What lies open before a player, with the evidence frame (JPEG bytes, size in pixels)."""
+
+    hand: HandReading
+    jpeg: bytes
+    size: tuple[int, int]
+
+
 class Eyes:
-    """Camera, geometry and recognizer of one table. Not thread-safe: call from one worker thread."""
+    """Camera, geometry and recognizer of one table. Not thread-safe: call from one worker thread.
+
+    Sides are those of the table, 0 to 3. ``shape``: what a hand of the rule set may hold.
+    """
 
     def __init__(
         self,
@@ -37,11 +53,13 @@ class Eyes:
         load_recognizer: Callable[[], Reader],
         calibration: Calibration | None,
         kinds: frozenset[str],
+        shape: HandShape,
     ) -> None:
         self._open = open_camera
         self._load = load_recognizer
         self._calibration = calibration
-        self._kinds = kinds
+        self._kinds = kinds | {BACK}
+        self._shape = shape
         self._camera: Camera | None = None
         self._recognizer: Reader | None = None
 
@@ -50,29 +68,72 @@ class Eyes:
         self._recognizer = self._recognizer or self._load()
         self._camera = self._camera or self._open()
 
-    def indicator(self) -> Seen:
-        """Read the flipped tile (at most one is expected)."""
-        return self._look("indicator", 1, self._kinds | {"back"})
+    def indicator(self, stacks: Sequence[tuple[int, int]] = ()) -> Seen:
+        """Read the flipped tile (at most one is expected).
 
-    def hand(self, place: int, expect: int | None) -> Seen:
-        """Read the hand laid open in a place's zone."""
-        return self._look(str(place), expect, self._kinds | {"back"})
+        ``stacks``: side and stack on which it may lie turned up; none: it lies in its own zone.
+        """
+        frame, recognizer = self._frame()
+        if not stacks or self._calibration is None:
+            image = self._zone(frame, "indicator")
+            return _seen(recognizer.read(image, None, 1, self._kinds), image)
+        looks = [look_at_stack(self._calibration, frame, *stack).image for stack in _windows(stacks)]
+        seen = [_seen(read_turned(recognizer, image), image) for image in looks]
+        return next((look for look in seen if _is_open(look.reading)), seen[0])
 
-    def _look(self, zone: str, expect: int | None, kinds: frozenset[str]) -> Seen:
+    def hand(self, side: int, *, win: bool) -> SeenHand:
+        """Read the hand laid open at a side; ``win``: whether a tile apart completed it."""
+        frame, recognizer = self._frame()
+        image = self._zone(frame, str(side))
+        hand = read_claimed(recognizer, image, self._shape, self._kinds, win=win)
+        return SeenHand(hand, encode_jpeg(image), _size(image))
+
+    def shown(self, side: int) -> SeenHand:
+        """Read what lies open at a side of a player who claims nothing."""
+        frame, recognizer = self._frame()
+        image = self._zone(frame, str(side))
+        hand = read_shown(recognizer, image, self._shape, self._kinds)
+        return SeenHand(hand, encode_jpeg(image), _size(image))
+
+    def _frame(self) -> tuple[Image, Reader]:
         self.warm_up()
         assert self._camera is not None
         assert self._recognizer is not None
-        image = self._camera.grab().image
-        if self._calibration is not None:
-            image = self._calibration.rectify(image, zone).image
-        reading = self._recognizer.read(image, None, expect, kinds)
-        return Seen(reading, encode_jpeg(image), (image.shape[1], image.shape[0]))
+        return self._camera.grab().image, self._recognizer
+
+    def _zone(self, frame: Image, zone: str) -> Image:
+        return frame if self._calibration is None else self._calibration.rectify(frame, zone).image
 
     def close(self) -> None:
         """Release the camera."""
         if self._camera is not None:
             self._camera.close()
             self._camera = None
+
+
+def _seen(reading: Reading, image: Image) -> Seen:
+    return Seen(reading, encode_jpeg(image), _size(image))
+
+
+def _size(image: Image) -> tuple[int, int]:
+    return image.shape[1], image.shape[0]
+
+
+def _is_open(reading: Reading) -> bool:
+    return any(kind != BACK for kind in reading.kinds)
+
+
+def _windows(stacks: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Stacks to look at so that each of the given ones is in sight: one look sees some on either side."""
+    windows: list[tuple[int, int]] = []
+    left = list(stacks)
+    while left:
+        side, _ = left[0]
+        near = sorted(stack for other, stack in left if other == side)
+        middle = near[0] + min(STACKS_BESIDE, near[-1] - near[0])
+        windows.append((side, middle))
+        left = [(s, k) for s, k in left if s != side or abs(k - middle) > STACKS_BESIDE]
+    return windows
 
 
 def encode_jpeg(image: Image) -> bytes:

@@ -14,12 +14,15 @@ from firmware_bridge.interlock import RULES as MOTIONS
 from firmware_bridge.interlock import Allowed, Lane, Lid, Magazine, Refused, Surface, may_move
 from firmware_bridge.machine import MachineView
 from firmware_bridge.ops import Op, Value
+from station.places import Place
 from station.session import Session, Stage
 
 POWER_UP = "POWER_UP"
 """Stands for the operation where it is the whole machine that was cut."""
 CUT_CHOICES = {"finish": Op.RESUME, "lower": Op.LOWER, "leave": Op.LEAVE}
 """What a person may choose after a motion stopped halfway, with the command that carries it out."""
+PLAYED = (Stage.FLOWERS, Stage.GOLD, Stage.DEALT, Stage.PLAY, Stage.CLAIM)
+"""Stages in which tiles lie before the players and the hand has no ruling yet."""
 AUTHORITY_S = 120.0
 """After a restart of the process, a start older than this no longer moves anything by itself."""
 
@@ -70,7 +73,9 @@ class ReadIndicator:
 
 @dataclass(frozen=True, slots=True)
 class ReadHand:
-    """Look at the hand that was laid open."""
+    """Look at what lies open at a place: the claimed hand, or what counts of another."""
+
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +96,20 @@ def next_step(session: Session, view: MachineView | None, authorised: bool) -> S
     """
     if session.cut is not None:
         return Wait("recovery")
-    if session.stage is Stage.CLAIM and session.claim is not None and session.claim.read_at is None:
-        return ReadHand()
+    unread = _unread(session)
+    if unread is not None:
+        return ReadHand(unread)
     if view is None:
         return ReadIndicator() if session.stage is Stage.DEALT else Wait("person")
     return _trouble(session, view) or _machine_step(session, view, authorised)
+
+
+def _unread(session: Session) -> Place | None:
+    """The next place whose tiles the pending claim still needs, the claimant's first."""
+    if session.claim is None:
+        return None
+    waiting = (place for place, laid in session.claim.everything.items() if laid.read_at is None)
+    return next(waiting, None)
 
 
 def choices(session: Session, view: MachineView | None) -> list[str]:
@@ -135,7 +149,7 @@ def _trouble(session: Session, view: MachineView) -> Step | None:
 def _in_play(session: Session, view: MachineView) -> bool:
     """Whether tiles on the table belong to a hand without a ruling (walls that stand up do)."""
     standing = session.stage is Stage.CYCLE and view.surface is Surface.WALLS_UP
-    return standing or session.stage in (Stage.DICED, Stage.DEALT, Stage.PLAY, Stage.CLAIM)
+    return standing or session.stage in (Stage.DICED, *PLAYED)
 
 
 def _machine_step(session: Session, view: MachineView, authorised: bool) -> Step:
@@ -151,7 +165,7 @@ def _machine_step(session: Session, view: MachineView, authorised: bool) -> Step
     if authorised and not session.paused:
         return step
     # The other set's build can wait for the next start; the hand in play must not be interrupted for it.
-    return Wait("play") if step.beside and session.stage in (Stage.PLAY, Stage.CLAIM) else AskStart()
+    return Wait("play") if step.beside and session.stage in PLAYED else AskStart()
 
 
 def _release(session: Session, view: MachineView) -> Step:
@@ -170,8 +184,10 @@ def _cycle_step(session: Session, view: MachineView) -> Step:
     if session.stage is Stage.DICED:
         return NoteDealt() if view.surface is Surface.DEALT else Motion(Op.DEAL)
     if session.stage is Stage.DEALT:
-        return ReadIndicator() if view.indicator_up else Motion(Op.FLIP_INDICATOR)
-    if session.stage in (Stage.PLAY, Stage.CLAIM):
+        # Where dice found it, it lies on a wall, and a player turned it up.
+        up = view.indicator_up or bool(session.gold_dice)
+        return ReadIndicator() if up else Motion(Op.FLIP_INDICATOR)
+    if session.stage in PLAYED:
         return _build(view) or Wait("play")
     return Wait("person")
 

@@ -18,7 +18,7 @@ http_host = "127.0.0.1"               # address of the touchscreen's pages
 http_port = 8081                      # 0 takes a free one
 ruleset = "zhenjiang"                 # `quezhuo rules zhenjiang` lists the options
 players = ["甲", "乙", "丙", "丁"]     # counter-clockwise from the touchscreen's side
-chips = 50
+chips = 50                            # left out: the stake of the rule set
 duration_s = 3600
 driver = "native"                     # "none": a table without a machine
 serial = "/dev/serial/by-path/..."    # "pty:PATH" for a simulated machine
@@ -63,7 +63,10 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     ruleset: str = "zhenjiang"
     options: dict[str, Any] = {}
     players: tuple[str, ...] = ("甲", "乙", "丙", "丁")
-    chips: int = 50
+    chips: int | None = None
+    """What every player begins with; None: the stake of the rule set."""
+    empty_side: int = 3
+    """With three players: the side of the machine (0 to 3, 0 = the touchscreen) at which nobody sits."""
     format: str = "casual"
     duration_s: int | None = 3600
     driver: str = "native"
@@ -103,6 +106,8 @@ def load_config(path: Path) -> TableConfig:
         )
     if config.threads < 1 or (config.duration_s is not None and config.duration_s < 1):
         raise ConfigError(f"{path}: threads and duration_s have to be at least 1.", fix="Correct the file.")
+    if config.empty_side not in range(4):
+        raise ConfigError(f"{path}: empty_side = {config.empty_side} is no side.", fix="Use 0 to 3.")
     if config.central is not None and config.secret_key is None:
         raise ConfigError(
             f"{path}: with [central] the table needs its own key.",

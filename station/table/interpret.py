@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
+from engine.rulesets import RuleSet
 from station import messages as m
-from station.table.proposal import CONCEALED, MELD, WIN
-from vision.arrange import HandLayout, hand_layout
+from station.table.handtiles import CONCEALED, FLOWER, LOOSE, MELD, SPREAD, WIN
+from vision.hand import HandLayout, HandShape
+from vision.hand_reading import HandReading
 from vision.readings import Reading
 
-HAND = 14
-"""Tiles of a won hand without kongs; every kong adds one."""
+SPREADS = "spread"
+"""Call by which tiles are spread, in the rule sets that have it."""
+LOOSE_TILE = "loose_tile"
+"""Doubt about an open tile that belongs to no meld and to nothing spread."""
 
 
-def layout_of(reading: Reading) -> HandLayout:
-    """Return the parts of the hand as indices into ``reading.tiles``."""
-    return hand_layout(reading.rows, reading.groups, reading.kinds)
+def shape_of(rules: RuleSet) -> HandShape:
+    """Return what a hand of the rule set may hold, as the eyes want to know it."""
+    letters = "".join(kind.value for kind in rules.data.melds)
+    return HandShape(tiles=rules.hand_size, melds=letters, spread=SPREADS in rules.data.calls)
 
 
-def expected_tiles(layout: HandLayout) -> int:
-    """Return how many tiles a whole hand with these melds has on the table."""
-    return HAND + sum(len(meld) == 4 for meld in layout.melds)
+def tiles_of(hand: HandReading, *, claimed: bool = True) -> list[m.TileRead]:
+    """Return the tiles for the log: concealed, winning tile, melds, spread tiles, flowers; in that order.
 
-
-def tiles_of(reading: Reading) -> list[m.TileRead]:
-    """Return the tiles for the log: concealed, winning tile, melds; in that order.
-
-    Boxes stay in pixels of the picture that was read.
+    Boxes stay in pixels of the picture that was read. ``claimed``: the hand of the claimant; of another place
+    only what lies open is meant, and what belongs to nothing is in doubt.
     """
-    layout = layout_of(reading)
-    parts = [(CONCEALED, layout.concealed)]
+    layout = hand.layout
+    apart = CONCEALED if claimed else LOOSE
+    tiles = [_tile(hand.reading, index, group) for group, index in _grouped(layout, apart)]
+    return [_doubted(tile) if tile.group == LOOSE else tile for tile in tiles]
+
+
+def _grouped(layout: HandLayout, apart: str) -> list[tuple[str, int]]:
+    """Indices of all tiles with the group they lie in."""
+    parts = [(apart, layout.concealed)]
     if layout.win is not None:
         parts.append((WIN, (layout.win,)))
     parts += [(f"{MELD}{number}", meld) for number, meld in enumerate(layout.melds)]
-    return [_tile(reading, index, group) for group, indices in parts for index in indices]
+    parts += [(f"{SPREAD}{number}", tiles) for number, tiles in enumerate(layout.spread)]
+    parts.append((FLOWER, layout.flowers))
+    return [(group, index) for group, indices in parts for index in indices]
 
 
 def _tile(reading: Reading, index: int, group: str) -> m.TileRead:
@@ -44,4 +54,15 @@ def _tile(reading: Reading, index: int, group: str) -> m.TileRead:
         alternatives=[(kind, round(score, 4)) for kind, score in tile.alternatives],
         group=group,
         why=list(tile.doubts),
+    )
+
+
+def _doubted(tile: m.TileRead) -> m.TileRead:
+    return m.TileRead(
+        kind=tile.kind,
+        score=tile.score,
+        box=tile.box,
+        alternatives=tile.alternatives,
+        group=tile.group,
+        why=[*tile.why, LOOSE_TILE],
     )

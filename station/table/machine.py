@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from engine.rulesets import RuleSet
+from firmware_bridge import profiles
 from firmware_bridge.abstract import Machine
 from firmware_bridge.interlock import RULES, Lane
 from firmware_bridge.machine import MachineView, Outcome
 from firmware_bridge.ops import Op
+from station.places import by_side
 from station.session import Session
 from station.table.conductor import CUT_CHOICES
 from station.table.decide import Device
@@ -61,3 +65,13 @@ async def recover(machine: Machine, choice: str, machine_hand: int | None) -> Ou
     if choice == "clear" or (cleared is not None and not cleared.done):
         return cleared
     return await machine.execute(CUT_CHOICES[choice])
+
+
+def has_other_set(view: MachineView, rules: RuleSet, sides: Sequence[int]) -> bool:
+    """Tell whether a machine that answers builds other walls than the rule set's deal wants.
+
+    A machine whose profile does not come with this program is believed.
+    """
+    if not view.ready or view.profile not in profiles.ids():
+        return False
+    return profiles.load(view.profile).walls != by_side(rules.deal_pattern.stacks, sides)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.rulesets import RuleSet, option_specs
+from engine.rulesets import OptionSpec, RuleSet, option_specs, unanswered
 from station import messages as m
 from station.errors import ConfigError
 from station.table.config import TableConfig
@@ -15,25 +15,52 @@ def opened_by(config: TableConfig, rules: RuleSet) -> m.SessionOpened:
     """Return the event that opens a session as configured.
 
     Raises:
-        ConfigError: the rules are for another number of players, or the chips can't be paid out.
+        ConfigError: the rules are for another number of players, leave something open that must be chosen, or
+            the chips can't be paid out.
     """
+    check_answered(config, rules)
+    chips = rules.data.stake if config.chips is None else config.chips
     if len(config.players) != rules.players:
         raise ConfigError(
             f"The rule set {rules.id} is for {rules.players} players, not {len(config.players)}.",
             fix="Name that many players.",
         )
-    if not 0 <= config.chips <= MOST_CHIPS:
-        raise ConfigError(f"chips = {config.chips} can't be.", fix=f"Use 0 to {MOST_CHIPS}.")
+    if not 0 <= chips <= MOST_CHIPS:
+        raise ConfigError(f"chips = {chips} can't be.", fix=f"Use 0 to {MOST_CHIPS}.")
     return m.SessionOpened(
         table=config.table,
         ruleset=rules.id,
         ruleset_hash=rules.hash,
         options=dict(config.options),
         players=list(config.players),
-        chips=[config.chips] * len(config.players),
+        chips=[chips] * len(config.players),
         format=config.format,
         duration_s=config.duration_s,
     )
+
+
+def check_answered(config: TableConfig, rules: RuleSet) -> None:
+    """Refuse rules that leave something open which somebody has to choose.
+
+    Raises:
+        ConfigError: nobody has chosen; one plain line names option, values and what they change.
+    """
+    open_options = unanswered(rules.id, config.options)
+    if not open_options:
+        return
+    asked = "; ".join(f"{spec.name} ({spec.text}): {choices_of(spec)}" for spec in open_options)
+    raise ConfigError(
+        f"The rules of {rules.id} leave open what has to be chosen: {asked}.",
+        fix="Set it under [options].",
+        code="config.unanswered",
+    )
+
+
+def choices_of(spec: OptionSpec) -> str:
+    """Return the values an option may have, each with what it changes."""
+    if not spec.effects:
+        return spec.wanted
+    return ", ".join(f"{value} = {effect}" for value, effect in spec.effects.items())
 
 
 def check_unchanged(opened: m.SessionOpened, config: TableConfig, rules: RuleSet) -> None:

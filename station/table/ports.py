@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from station.log.chain import Entry
-from station.table.camera_worker import Seen
+from station.table.camera_worker import Seen, SeenHand
 
 
 class EventWriter(Protocol):
@@ -32,8 +32,11 @@ class Eyesight(Protocol):
     def sees_indicator(self) -> bool:
         """Whether an indicator zone was taught; without one the flipped tile is typed in."""
 
-    async def indicator(self) -> Seen:
-        """Read the indicator zone. Raises VisionError."""
+    async def indicator(self, stacks: Sequence[tuple[int, int]] = ()) -> Seen:
+        """Read the flipped tile, in its zone or on one of the stacks. Raises VisionError."""
 
-    async def hand(self, place: int, expect: int | None) -> Seen:
-        """Read a place's zone. Raises VisionError."""
+    async def hand(self, side: int, *, win: bool) -> SeenHand:
+        """Read the hand laid open at a side. Raises VisionError."""
+
+    async def shown(self, side: int) -> SeenHand:
+        """Read what lies open at a side of a player who claims nothing. Raises VisionError."""

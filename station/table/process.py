@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
@@ -23,8 +23,9 @@ from station.link.sockets import LinkSettings
 from station.serving import HttpServer
 from station.table.acting import Actor
 from station.table.api import routes
-from station.table.camera_worker import Eyes, Seen
+from station.table.camera_worker import Eyes, Seen, SeenHand
 from station.table.config import TableConfig
+from station.table.interpret import shape_of
 from station.table.photos import PhotoStore
 from station.table.runtime import Table
 from station.table.writer import LogWriter
@@ -47,13 +48,17 @@ class EyesThread:
         """Load the networks and open the camera before they are needed."""
         await self._run(self._eyes.warm_up)
 
-    async def indicator(self) -> Seen:
-        """Read the indicator zone."""
-        return await self._run(self._eyes.indicator)
+    async def indicator(self, stacks: Sequence[tuple[int, int]] = ()) -> Seen:
+        """Read the flipped tile, in its zone or on one of the stacks."""
+        return await self._run(lambda: self._eyes.indicator(stacks))
 
-    async def hand(self, place: int, expect: int | None) -> Seen:
-        """Read a place's zone."""
-        return await self._run(lambda: self._eyes.hand(place, expect))
+    async def hand(self, side: int, *, win: bool) -> SeenHand:
+        """Read the hand laid open at a side."""
+        return await self._run(lambda: self._eyes.hand(side, win=win))
+
+    async def shown(self, side: int) -> SeenHand:
+        """Read what lies open at a side of a player who claims nothing."""
+        return await self._run(lambda: self._eyes.shown(side))
 
     async def _run(self, work: Callable[[], Work]) -> Work:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
@@ -82,6 +87,7 @@ def eyes_of(config: TableConfig, rules: RuleSet, home: Path) -> EyesThread | Non
         lambda: Recognizer.load(card, threads=config.threads),
         calibration,
         kinds,
+        shape_of(rules),
     )
     return EyesThread(eyes, sees_indicator=calibration is not None and "indicator" in calibration.zones)
 

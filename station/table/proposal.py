@@ -5,22 +5,28 @@ Recomputed on every edit; pure. The engine speaks of seats, everything that leav
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from engine.claim import Claim, Counters, Facts, Options
-from engine.melds import Meld, MeldKind
-from engine.notation import format_claim, parse_claim
+from engine.claim import DRAW, Claim, Options, Shown
+from engine.errors import EngineError
+from engine.match import Match, Played
+from engine.notation import format_claim
 from engine.rulesets import RuleSet
-from engine.settlement import Settlement
 from engine.tiles import Tile
+from engine.vectors import describe_verdict
 from engine.verdict import Outcome, Verdict
-from station import messages as m
-from station.places import by_place, by_seat, seat_of
-from station.session import ClaimState, Session, TileState
+from station.places import Place, by_seat, seat_of
+from station.session import ClaimState, Session
+from station.table.facts import facts_of, seat_facts_of, unsaid
+from station.table.handtiles import CONCEALED, MELD, WIN, groups_of, kinds_in, meld_of, melds_in
+from station.table.matching import booking, match_of
 
-CONCEALED, WIN, MELD = "concealed", "win", "meld:"
-"""Names of the groups a tile of a revealed hand can belong to."""
+__all__ = ["CONCEALED", "MELD", "WIN", "Proposal", "groups_of", "meld_of", "propose", "wild_of"]
+
+SETTLED = (Outcome.WIN, Outcome.DRAW)
+KEPT = ("outcome", "reason", "problems", "cls", "document", "section", "items", "warnings")
+"""What the log keeps of a verdict, besides the sums of the rule set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,27 +34,26 @@ class Proposal:
     """What the engine makes of the pending claim. Lists are by place.
 
     ``blocked``: codes of what has to be cleared before a confirm (doubt, unreadable tile, no reading).
+    ``booked``: fields of the event that a confirm books; empty unless something is settled. ``fine``: what
+    the claimant would lose in all if a referee ruled a false win.
     """
 
     blocked: tuple[str, ...]
     claim: Claim | None = None
     verdict: Verdict | None = None
     line: str = ""
-    pay: tuple[int, ...] = ()
-    unpaid: tuple[int, ...] = ()
-    bank: int = 0
+    booked: dict[str, Any] = field(default_factory=dict)
     fine: int | None = None
-    """What the claimant would owe if a referee ruled a false win."""
 
     @property
     def outcome(self) -> str | None:
-        """``win``, ``no_win``, ``inconsistent``; None while nothing can be checked."""
+        """``win``, ``no_win``, ``inconsistent``, ``draw``; None while nothing can be checked."""
         return None if self.verdict is None else self.verdict.outcome.value
 
     @property
-    def wins(self) -> bool:
-        """Whether the engine says the hand wins."""
-        return self.verdict is not None and self.verdict.outcome is Outcome.WIN
+    def settles(self) -> bool:
+        """Whether there is something to confirm: a win, or an exhausted wall."""
+        return bool(self.booked)
 
     @property
     def cls(self) -> str | None:
@@ -64,50 +69,16 @@ class Proposal:
         """Return the verdict as it is kept in the log, JSON-able."""
         if self.verdict is None:
             return {}
-        verdict = self.verdict
-        return {
-            "outcome": verdict.outcome.value,
-            "reason": verdict.reason,
-            "problems": list(verdict.problems),
-            "cls": verdict.cls,
-            "document": verdict.document,
-            "section": verdict.section,
-            "items": [
-                {"code": item.code, "amount": item.amount, "section": item.section} for item in verdict.items
-            ],
-        }
+        told = describe_verdict(self.verdict)
+        return {**{key: told[key] for key in KEPT}, "totals": dict(self.verdict.totals)}
 
 
 def wild_of(rules: RuleSet, indicator: Tile) -> str | None:
     """Return the id of the wildcard a flipped tile makes; None if it can't be one."""
     try:
         return rules.wild_of(indicator).id
-    except ValueError:
+    except EngineError:
         return None
-
-
-def groups_of(claim: ClaimState) -> dict[str, list[TileState]]:
-    """Return the claim's tiles by group, in reading order."""
-    groups: dict[str, list[TileState]] = {}
-    for tile in claim.tiles:
-        groups.setdefault(tile.read.group, []).append(tile)
-    return groups
-
-
-def meld_of(kinds: list[Tile]) -> Meld:
-    """Return the meld that a group of tiles on the table shows.
-
-    ``back X X back`` (or any two face-down of four) is a concealed kong; four alike an exposed one.
-    What is none of these is passed on as a chow or a pung by its length: the engine names the defect.
-    """
-    faces = [k for k in kinds if k is not Tile.BACK]
-    if len(kinds) == 4 and faces and len(faces) < 4:
-        return Meld(MeldKind.CONCEALED_KONG, tuple([faces[0]] * 4))
-    if len(kinds) == 4:
-        return Meld(MeldKind.KONG, tuple(kinds))
-    if len(set(kinds)) == 1:
-        return Meld(MeldKind.PUNG, tuple(kinds))
-    return Meld(MeldKind.CHOW, tuple(sorted(kinds)))
 
 
 def propose(session: Session, rules: RuleSet) -> Proposal:
@@ -120,111 +91,82 @@ def propose(session: Session, rules: RuleSet) -> Proposal:
     pending = session.claim
     if pending is None:
         return Proposal(("no_claim",))
-    blocked = _blocks(session, pending)
-    if not pending.tiles or session.indicator is None:
+    blocked = _blocks(session, rules, pending)
+    known = session.indicator is not None or not rules.data.deal.indicators
+    if (pending.place is not None and not pending.tiles) or not known:
         return Proposal(blocked)
     try:
-        claim = _claim(session, pending)
+        claim = claim_of(session, rules, pending)
     except ValueError:
         return Proposal((*blocked, "unreadable_group"))
-    verdict = rules.check(claim)
+    match = match_of(session, rules)
+    claim = match.supplied(claim)
+    played = match.claim(claim)
     line = format_claim(claim, rules.id)
-    n = len(session.places)
-    if verdict.outcome is not Outcome.WIN:
-        fine = _fine(rules, claim) if verdict.outcome is Outcome.NO_WIN else None
-        return Proposal(blocked, claim, verdict, line, (0,) * n, (0,) * n, fine=fine)
-    settlement = rules.settle(verdict, claim)
-    return _settled(session, blocked, claim, verdict, line, settlement)
+    if played.settlement is None:
+        return Proposal(blocked, claim, played.verdict, line, fine=_fine(match, played, claim))
+    booked = booking(session, match, played.match, played.settlement)
+    return Proposal(blocked, claim, played.verdict, line, booked)
 
 
-def _fine(rules: RuleSet, claim: Claim) -> int:
-    assert claim.winner is not None
-    return -rules.false_win(claim.winner).deferred[claim.winner]
+def _fine(match: Match, played: Played, claim: Claim) -> int | None:
+    if played.verdict is None or played.verdict.outcome is not Outcome.NO_WIN or claim.winner is None:
+        return None
+    fine = match.false_win(claim.winner).settlement
+    assert fine is not None
+    return -sum(account[claim.winner] for account in (fine.pay, fine.outside, fine.deferred))
 
 
-def _settled(
-    session: Session,
-    blocked: tuple[str, ...],
-    claim: Claim,
-    verdict: Verdict,
-    line: str,
-    settlement: Settlement,
-) -> Proposal:
-    pay = by_place(settlement.pay, session.dealer)
-    unpaid = by_place(settlement.unpaid, session.dealer)
-    return Proposal(blocked, claim, verdict, line, pay, unpaid, settlement.bank)
+def _blocks(session: Session, rules: RuleSet, pending: ClaimState) -> tuple[str, ...]:
+    everything = pending.everything
+    tiles = [tile for laid in everything.values() for tile in laid.tiles]
+    unread = [laid for laid in pending.others.values() if not (laid.tiles or laid.nothing)]
+    flipped = bool(rules.data.deal.indicators)
+    found = {
+        "no_indicator": flipped and session.indicator is None,
+        "indicator_doubt": session.indicator is not None and session.indicator.doubt,
+        "no_reading": pending.place is not None and not pending.tiles,
+        "tile_doubt": any(tile.doubt for tile in tiles),
+        "tile_unknown": any(tile.kind == Tile.UNKNOWN.id for tile in tiles),
+        "shown_missing": bool(unread),
+        "fact_open": any(unsaid(rules, pending, place) for place in everything),
+    }
+    return tuple(code for code, blocks in found.items() if blocks)
 
 
-def _blocks(session: Session, pending: ClaimState) -> tuple[str, ...]:
-    blocked = []
-    if session.indicator is None:
-        blocked.append("no_indicator")
-    elif session.indicator.doubt:
-        blocked.append("indicator_doubt")
-    if not pending.tiles:
-        blocked.append("no_reading")
-    if any(t.doubt for t in pending.tiles):
-        blocked.append("tile_doubt")
-    if any(t.kind == Tile.UNKNOWN.id for t in pending.tiles):
-        blocked.append("tile_unknown")
-    return tuple(blocked)
+def claim_of(session: Session, rules: RuleSet, pending: ClaimState) -> Claim:
+    """Build the claim that the engine judges from tiles, facts and session.
 
-
-def _claim(session: Session, pending: ClaimState) -> Claim:
-    assert session.indicator is not None
-    groups = groups_of(pending)
-    n = len(session.places)
-    melds = [
-        meld_of([Tile.of(t.kind) for t in tiles]) for group, tiles in groups.items() if group.startswith(MELD)
-    ]
-    wins = groups.get(WIN, [])
-    if len(wins) != 1:
+    Raises:
+        ValueError: the tiles are none of a hand: not one winning tile where one is wanted.
+    """
+    how = rules.data.hows.get(pending.how)
+    wins = kinds_in(pending.tiles, WIN)
+    if len(wins) != int(how is not None and how.tile == "required"):
         raise ValueError("a claim has one winning tile")
-    place = session.places[pending.place]
+    n = len(session.places)
+    place = pending.place
     return Claim(
-        indicator=Tile.of(session.indicator.tile),
-        concealed=tuple(Tile.of(t.kind) for t in groups.get(CONCEALED, [])),
-        melds=tuple(melds),
-        win=Tile.of(wins[0].kind),
-        how=pending.how,
-        winner=seat_of(pending.place, session.dealer, n),
+        indicator=Tile.of(session.indicator.tile) if session.indicator else None,
+        concealed=kinds_in(pending.tiles, CONCEALED),
+        melds=melds_in(pending.tiles),
+        win=wins[0] if wins else None,
+        how=pending.how if place is not None else DRAW,
+        winner=None if place is None else seat_of(place, session.dealer, n),
         discarder=None if pending.source is None else seat_of(pending.source, session.dealer, n),
-        facts=facts_of(pending),
-        chips=by_seat([p.chips for p in session.places], session.dealer),
-        xianggong=place.xianggong or place.barred,
+        facts=facts_of(rules, pending),
+        shown=_shown(session, rules, pending),
         options=Options(session.options),
     )
 
 
-def facts_of(pending: ClaimState) -> Facts:
-    """Return what was tapped beside the tiles."""
-    da = Counters(pending.da)
-    return Facts(da=da) if da else Facts()
-
-
-def parse_hand(session: Session, rules: RuleSet, line: str) -> list[m.TileRead]:
-    """Read a typed hand (tiles, melds, ``+`` winning tile) into the tiles of a reading.
-
-    Raises:
-        NotationError: the line is no hand; names the position.
-    """
-    assert session.claim is not None
-    indicator = session.indicator.tile if session.indicator else "1m"
-    how = session.claim.how
-    seats = f"seat={seat_of(session.claim.place, session.dealer, len(session.places))}"
-    if session.claim.source is not None:
-        seats += f" from={seat_of(session.claim.source, session.dealer, len(session.places))}"
-    claim = parse_claim(f"{line} flip={indicator} how={how} {seats}", rules.id)
-    tiles = [_typed(t, CONCEALED) for t in claim.concealed]
-    if claim.win is not None:
-        tiles.append(_typed(claim.win, WIN))
-    for number, meld in enumerate(claim.melds):
-        shown = list(meld.tiles)
-        if meld.kind is MeldKind.CONCEALED_KONG:
-            shown = [Tile.BACK, shown[0], shown[0], Tile.BACK]
-        tiles += [_typed(t, f"{MELD}{number}") for t in shown]
-    return tiles
-
-
-def _typed(tile: Tile, group: str) -> m.TileRead:
-    return m.TileRead(kind=tile.id, score=1.0, box=None, alternatives=[(tile.id, 1.0)], group=group)
+def _shown(session: Session, rules: RuleSet, pending: ClaimState) -> tuple[Shown, ...]:
+    """What lies open before every seat, where losers score too."""
+    if not rules.data.seat_facts:
+        return ()
+    by_place = []
+    for place in map(Place, range(len(session.places))):
+        laid = pending.others.get(place)
+        melds = melds_in(laid.tiles) if laid else ()
+        by_place.append(Shown(melds, seat_facts_of(rules, pending, place)))
+    return by_seat(by_place, session.dealer)

@@ -20,11 +20,12 @@ from station import messages as m
 from station.clock import Clock
 from station.errors import NotALog, StationError
 from station.log.chain import MAX_BODY, Entry
-from station.session import Event, Session, Stage, apply, replay
+from station.places import sides_of
+from station.session import Event, Session, apply, replay
 from station.table import decide
 from station.table.conductor import choices
 from station.table.config import TableConfig
-from station.table.machine import device_of, machine_object, recover
+from station.table.machine import device_of, has_other_set, machine_object, recover
 from station.table.opening import check_unchanged, opened_by
 from station.table.photos import PhotoStore
 from station.table.ports import EventWriter, Eyesight
@@ -40,7 +41,7 @@ ACTIONS = frozenset({"start", "recovery", *decide.DECISIONS})
 
 BACKUP = "Restore it from a backup, or name another home."
 
-LETS_MOVE = frozenset({"start", "dice", "recovery"})
+LETS_MOVE = frozenset({"start", "dice", "recovery", "flowers"})
 """Requests that say "the machine may move". A call does not."""
 
 
@@ -70,6 +71,8 @@ class Table(Broadcast):
         super().__init__()
         self.config = config
         self.rules = rules
+        self.sides = sides_of(rules.players, config.empty_side)
+        """The side of the table (machine, camera) of each place."""
         self.photos = photos
         self.machine = machine
         self.eyes = eyes
@@ -119,8 +122,10 @@ class Table(Broadcast):
             now=self.clock.wall(),
             waits_for_start=self.asks_start,
             choices=tuple(choices(self.session, self.machine.view if self.machine else None)),
+            sides=self.sides,
+            other_set=self.machine is not None and has_other_set(self.machine.view, self.rules, self.sides),
         )
-        return state_object(self.session, propose(self.session, self.rules), around)
+        return state_object(self.session, self.rules, propose(self.session, self.rules), around)
 
     def ask_start(self, wanted: bool) -> None:
         """Show, or no longer show, that the machine waits for a person's start."""
@@ -204,7 +209,7 @@ class Table(Broadcast):
         if action == "start" and self.asks_start:
             return [m.MotionRecovered(hand=session.hand, choice="continue", key=key)]
         if action == "start":
-            return decide.start(session, key, device)
+            return decide.start(session, self.rules, key, device)
         if action == "override":
             return decide.override(session, body, key, device)
         if action == "ruling" and session.stage in decide.UNDEALT:
@@ -224,7 +229,9 @@ class Table(Broadcast):
             return self.session.rev
 
     async def _roll(self, key: str | None) -> None:
-        decide.check_dice_stage(self.session)
+        wanted = decide.throw_now(self.session, self.rules)
+        if wanted is None:
+            raise decide.Refused("No wall is waiting for dice.", code="no_dice_now")
         if self.machine is None:
             raise decide.Refused("There is no machine to roll dice.", code="bad_dice", fix="Type them in.")
         hand = self.session.hand
@@ -233,8 +240,8 @@ class Table(Broadcast):
         if not outcome.done or not isinstance(dice, tuple):
             raise decide.Refused("The machine can't roll now.", code=f"machine.{outcome.code}")
         booked = await self.book_if(
-            lambda s: s.hand == hand and s.stage is Stage.CYCLE,
-            m.DiceRolled(hand=hand, dice=list(dice), source="machine", key=key),
+            lambda s: s.hand == hand and decide.throw_now(s, self.rules) == wanted,
+            *decide.thrown(self.session, self.rules, list(dice), "machine", key),
         )
         if not booked:
             raise StaleRevision(self.session.rev)

@@ -8,13 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from engine.tiles import Tile
+from engine.rulesets import RuleSet
 from station.places import Place, seat_of
-from station.session import ClaimState, Session, Stage, TileState
-from station.table.decide import UNDEALT_RULINGS
-from station.table.proposal import MELD, Proposal, groups_of
+from station.session import Session, Stage
+from station.table.claim_view import claim_object
+from station.table.dealing import deal_of, flower_limit
+from station.table.decide import UNDEALT_RULINGS, throw_now
+from station.table.decide_hand import IN_HAND
+from station.table.proposal import Proposal
 
 WINDS = ("1z", "2z", "3z", "4z")
+WARNED_BEFORE_S = 5
+"""Seconds before the end of the time for flowers at which the screen warns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +27,8 @@ class Surroundings:
     """What the state shows besides the log: devices, link and time.
 
     ``machine`` is None for a table without one. ``unsent``: events the central station has not yet
-    acknowledged. ``now``: Unix seconds. ``choices``: how a person may go on after a cut motion.
+    acknowledged. ``now``: Unix seconds. ``choices``: how a person may go on after a cut motion. ``sides``:
+    the side of the table of each place. ``other_set``: the machine builds other walls than the rules want.
     """
 
     machine: dict[str, Any] | None = None
@@ -32,9 +38,13 @@ class Surroundings:
     now: float = 0.0
     waits_for_start: bool = False
     choices: tuple[str, ...] = ()
+    sides: tuple[int, ...] = (0, 1, 2, 3)
+    other_set: bool = False
 
 
-def state_object(session: Session, proposal: Proposal, around: Surroundings) -> dict[str, Any]:
+def state_object(
+    session: Session, rules: RuleSet, proposal: Proposal, around: Surroundings
+) -> dict[str, Any]:
     """Return the whole state of the table, ready for JSON."""
     return {
         "rev": session.rev,
@@ -46,22 +56,27 @@ def state_object(session: Session, proposal: Proposal, around: Surroundings) -> 
         "hand_count": session.hands_finished,
         "circle": session.circle,
         "dealer": session.dealer,
-        "places": _places(session),
+        "streak": session.streak,
+        "ended": session.ended,
+        "places": _places(session, around.sides),
         "bank": session.bank,
+        "forfeited": session.forfeited,
         "clock": _clock(session, around.now),
         "dice": list(session.dice) if session.dice else None,
-        "break": _break(session),
+        "throw": _throw(session, rules),
+        "break": _break(session, rules),
+        "flowers": _flowers(session, rules, around.now),
         "indicator": _indicator(session),
         "machine": around.machine,
         "camera": {"code": around.camera},
         "central": {"code": around.central, "unsent": around.unsent},
-        "claim": _claim(session, proposal),
+        "claim": claim_object(session, rules, proposal),
         "ruling_options": _rulings(session, proposal, around.machine),
         "penalties": ["warning", "chips", "xianggong"],
         "can_undo": bool(session.undoable),
         "recovery": _recovery(session, around),
         "last": _last(session),
-        "messages": [{"code": "referee.called", "params": {"place": p}} for p in session.called],
+        "messages": _messages(session, around),
     }
 
 
@@ -79,6 +94,8 @@ def phase(session: Session, around: Surroundings) -> str:
         Stage.CLOSED: "closed",
         Stage.START: "start",
         Stage.DICED: "deal",
+        Stage.FLOWERS: "flowers",
+        Stage.GOLD: "gold",
         Stage.DEALT: "indicator",
         Stage.PLAY: "play",
         Stage.RULED: "ruled",
@@ -95,17 +112,21 @@ def _cycle_phase(machine: dict[str, Any] | None) -> str:
     return "raise" if machine["magazine"] == "READY" else "build"
 
 
-def _places(session: Session) -> list[dict[str, Any]]:
+def _places(session: Session, sides: tuple[int, ...]) -> list[dict[str, Any]]:
     n = len(session.places)
     seats = [seat_of(Place(place), session.dealer, n) for place in range(n)]
     return [
         {
             "place": place,
+            "side": sides[place],
             "name": state.name,
             "seat": seats[place],
             "wind": WINDS[seats[place]],
             "chips": state.chips,
             "deferred": state.deferred,
+            "outside": state.outside,
+            "loans": state.loans,
+            "carried": state.carried,
             "barred": state.barred,
             "xianggong": state.xianggong,
         }
@@ -119,11 +140,50 @@ def _clock(session: Session, now: float) -> dict[str, Any]:
     return {"elapsed_s": elapsed, "remaining_s": remaining}
 
 
-def _break(session: Session) -> dict[str, Any] | None:
-    if session.broken is None:
+def _throw(session: Session, rules: RuleSet) -> dict[str, Any] | None:
+    throw = throw_now(session, rules)
+    if throw is None:
         return None
-    thrower, wall, stack = session.broken
-    return {"thrower": thrower, "wall": wall, "stack": stack}
+    return {"nth": throw.nth, "of": throw.of, "place": throw.place, "gold": throw.gold}
+
+
+def _break(session: Session, rules: RuleSet) -> dict[str, Any] | None:
+    """Where the wall is broken: as it was booked, before that as the dice say, and what the deal is like."""
+    if session.stage in (Stage.CLOSED, Stage.START):
+        return None
+    deal = deal_of(session, rules)
+    thrower, wall, stack = session.broken or (deal.thrower, deal.wall, deal.stack)
+    if thrower is None:
+        return None
+    gold = session.gold_dice
+    return {
+        "thrower": thrower,
+        "wall": wall,
+        "stack": stack,
+        "walls": list(deal.walls),
+        "tiles": list(deal.tiles),
+        "jump": deal.jump,
+        "gold": {"dice": list(gold), "count": sum(gold)} if gold else None,
+    }
+
+
+def _flowers(session: Session, rules: RuleSet, now: float) -> dict[str, Any] | None:
+    if session.stage is not Stage.FLOWERS or session.dealt_at is None:
+        return None
+    limit = flower_limit(rules)
+    warn = None if limit is None else max(0, limit - WARNED_BEFORE_S)
+    return {"elapsed_s": max(0, int(now - session.dealt_at)), "limit_s": limit, "warn_s": warn}
+
+
+def _messages(session: Session, around: Surroundings) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = [
+        {"code": "referee.called", "params": {"place": place}} for place in session.called
+    ]
+    if session.ended is not None:
+        messages.append({"code": f"match.{session.ended}", "params": {}})
+    if around.other_set:
+        messages.append({"code": "machine.other_set", "params": {}})
+    return messages
 
 
 def _indicator(session: Session) -> dict[str, Any] | None:
@@ -156,6 +216,8 @@ def _last(session: Session) -> dict[str, Any] | None:
         "outcome": last.outcome,
         "winner": last.winner,
         "pay": list(last.pay),
+        "outside": list(last.outside),
+        "totals": {name: list(amounts) for name, amounts in last.totals.items()},
         "cls": last.cls,
         "line": last.line,
         "at": last.at,
@@ -167,116 +229,7 @@ def _rulings(session: Session, proposal: Proposal, machine: dict[str, Any] | Non
     if session.stage is Stage.DICED or (session.stage is Stage.CYCLE and held):
         return list(UNDEALT_RULINGS)
     if session.stage is Stage.CLAIM:
+        claimed = session.claim is not None and session.claim.place is not None
         false_win = ["false_win"] if proposal.outcome == "no_win" and not proposal.blocked else []
-        return [*false_win, "redeal", "void", "win"]
-    return ["draw", "redeal", "void"] if session.stage in (Stage.PLAY, Stage.DEALT) else []
-
-
-def _claim(session: Session, proposal: Proposal) -> dict[str, Any] | None:
-    claim = session.claim
-    if claim is None:
-        return None
-    sets, stands = _sets(claim, proposal)
-    photo = None
-    if claim.photo and claim.size:
-        photo = {"url": f"/photo/{claim.photo}", "width": claim.size[0], "height": claim.size[1]}
-    wild = session.indicator.wild if session.indicator else None
-    return {
-        "claim_no": claim.number,
-        "place": claim.place,
-        "how": claim.how,
-        "from": claim.source,
-        "da": claim.da,
-        "photo": photo,
-        "tiles": [_tile(i, t, wild, stands.get(i)) for i, t in enumerate(claim.tiles)],
-        "melds": _melds(claim),
-        "line": proposal.line,
-        "expect": claim.expect,
-        "why": list(claim.frame_why),
-        "edits": claim.edits,
-        "verdict": _verdict(proposal, sets),
-        "payments": _payments(session, proposal),
-        "fine": proposal.fine,
-        "can_confirm": proposal.wins and not proposal.blocked,
-        "blocked": list(proposal.blocked),
-    }
-
-
-def _tile(index: int, tile: TileState, wild: str | None, stands: str | None) -> dict[str, Any]:
-    return {
-        "i": index,
-        "kind": tile.kind,
-        "score": tile.read.score,
-        "box": list(tile.read.box) if tile.read.box else None,
-        "alternatives": [list(a) for a in tile.read.alternatives],
-        "doubt": tile.doubt,
-        "why": list(tile.read.why),
-        "group": tile.read.group,
-        "edited": tile.edited,
-        "wild": tile.kind == wild,
-        "as": stands,
-    }
-
-
-def _melds(claim: ClaimState) -> list[dict[str, Any]]:
-    melds = []
-    for group in groups_of(claim):
-        if not group.startswith(MELD):
-            continue
-        indices = [i for i, t in enumerate(claim.tiles) if t.read.group == group]
-        kinds = [claim.tiles[i].kind for i in indices]
-        if len(kinds) == 4:
-            kind = "concealed_kong" if Tile.BACK.id in kinds else "kong"
-        else:
-            kind = "pung" if len(set(kinds)) == 1 else "chow"
-        melds.append({"kind": kind, "tiles": indices})
-    return melds
-
-
-def _verdict(proposal: Proposal, sets: list[dict[str, Any]]) -> dict[str, Any] | None:
-    if proposal.verdict is None:
-        return None
-    return {**proposal.as_object(), "sets": sets}
-
-
-def _payments(session: Session, proposal: Proposal) -> list[dict[str, Any]] | None:
-    if not proposal.wins:
-        return None
-    return [
-        {
-            "place": place,
-            "before": state.chips,
-            "delta": delta,
-            "after": state.chips + delta,
-            "unpaid": unpaid,
-        }
-        for place, (state, delta, unpaid) in enumerate(
-            zip(session.places, proposal.pay, proposal.unpaid, strict=True)
-        )
-    ]
-
-
-def _sets(claim: ClaimState, proposal: Proposal) -> tuple[list[dict[str, Any]], dict[int, str]]:
-    """Map the decomposition back to tile indices; also what each wildcard stands for."""
-    verdict = proposal.verdict
-    if verdict is None or verdict.decomposition is None:
-        return [], {}
-    free: dict[str, list[int]] = {}
-    for index, tile in enumerate(claim.tiles):
-        if not tile.read.group.startswith(MELD):
-            free.setdefault(tile.kind, []).append(index)
-    stands: dict[int, str] = {}
-    sets = []
-    for part in verdict.decomposition.groups:
-        if part.melded:
-            continue
-        indices = []
-        for actual, as_kind in part.tiles:
-            index = free[actual.id].pop(0)
-            indices.append(index)
-            if actual != as_kind:
-                stands[index] = as_kind.id
-        sets.append(
-            {"kind": part.kind.value, "tiles": indices, "as": [as_kind.id for _, as_kind in part.tiles]}
-        )
-    return sets, stands
+        return [*false_win, "redeal", "void", *(["win"] if claimed else [])]
+    return ["draw", "redeal", "void"] if session.stage in IN_HAND else []

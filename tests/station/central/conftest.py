@@ -24,13 +24,13 @@ def dealt(hand: int) -> list[m.Body]:
     return [
         m.CycleStarted(hand=hand),
         m.DiceRolled(hand=hand, dice=[3, 4], source="machine"),
-        m.WallDealt(hand=hand, machine_hand=hand, thrower=0, wall=1, stack=7),
+        m.WallDealt(hand=hand, machine_hand=hand, thrower=0, wall=1, stack=7, steps=["indicator"]),
         m.IndicatorRevealed(hand=hand, tile="1p", wild="2p", score=0.99, photo=None),
     ]
 
 
 def claimed(hand: int) -> m.HandClaimed:
-    return m.HandClaimed(hand=hand, claim=1, place=1, how="discard", source=2, da={})
+    return m.HandClaimed(hand=hand, claim=1, place=1, how="discard", source=2)
 
 
 def confirmed(hand: int, line: str = LINE, winner: int = 1) -> m.HandConfirmed:

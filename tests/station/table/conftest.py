@@ -7,20 +7,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from engine import rulesets
 from engine.rulesets import RuleSet
 from station.clock import Clock
 from station.log.chain import ZERO_HEAD, Entry, link
-from station.session import Session
-from station.table.camera_worker import Seen
+from station.session import Session, Stage
+from station.table.camera_worker import Seen, SeenHand
 from station.table.config import TableConfig
 from station.table.photos import PhotoStore
 from station.table.runtime import Table
+from vision.hand import HandShape
+from vision.hand_reading import read_claimed, read_shown
 from vision.readings import Reading, TileReading
 
 LOG_ID = bytes(16)
+FRAME = np.zeros((300, 900, 3), np.uint8)
 WINNING = "123m456m789m11z34s +5s"
 LOSING = "123m456m789m11z39s +5s"
 
@@ -48,6 +52,16 @@ class MemoryWriter:
 
 
 @dataclass
+class Told:
+    """A recognizer that reads what it was told."""
+
+    reading: Reading
+
+    def read(self, *_: Any, **__: Any) -> Reading:
+        return self.reading
+
+
+@dataclass
 class ToldEyes:
     """Eyes that see what a test puts before them, and count how often they look."""
 
@@ -55,16 +69,26 @@ class ToldEyes:
     indicator_reading: Reading | None = None
     looks: list[str] = field(default_factory=list)
     sees_indicator: bool = True
+    shown_readings: dict[int, Reading] = field(default_factory=dict)
+    shape: HandShape = field(default_factory=HandShape)
+    stacks: tuple[tuple[int, int], ...] = ()
 
-    async def indicator(self) -> Seen:
+    async def indicator(self, stacks: Sequence[tuple[int, int]] = ()) -> Seen:
         self.looks.append("indicator")
+        self.stacks = tuple(stacks)
         assert self.indicator_reading is not None
         return Seen(self.indicator_reading, b"jpeg of the indicator", (100, 100))
 
-    async def hand(self, place: int, expect: int | None) -> Seen:
-        self.looks.append(f"hand {place}")
+    async def hand(self, side: int, *, win: bool) -> SeenHand:
+        self.looks.append(f"hand {side}")
         assert self.hand_reading is not None
-        return Seen(self.hand_reading, b"jpeg of the hand", (900, 300))
+        read = read_claimed(Told(self.hand_reading), FRAME, self.shape, win=win)
+        return SeenHand(read, b"jpeg of the hand", (900, 300))
+
+    async def shown(self, side: int) -> SeenHand:
+        self.looks.append(f"shown {side}")
+        read = read_shown(Told(self.shown_readings[side]), FRAME, self.shape)
+        return SeenHand(read, b"jpeg of open tiles", (900, 300))
 
 
 def reading_of(
@@ -106,7 +130,10 @@ class Desk:
     async def to_play(self, indicator: str = "1p") -> None:
         """Bring a table without a machine to the play of its next hand."""
         await self.do("start")
-        await self.do("indicator", tile=indicator)
+        if self.session.stage is Stage.FLOWERS:
+            await self.do("flowers")
+        if self.session.stage is Stage.DEALT:
+            await self.do("indicator", tile=indicator)
 
     async def claim(self, line: str = WINNING, place: int = 1, source: int | None = 2) -> None:
         """Declare and type a hand."""
@@ -121,12 +148,28 @@ def rules() -> RuleSet:
 
 
 @pytest.fixture
-def new_desk(tmp_path: Path, rules: RuleSet) -> Callable[..., Any]:
+def new_desk(tmp_path: Path) -> Callable[..., Any]:
     """Return an async function that makes a loaded desk."""
 
-    async def make(*, eyes: ToldEyes | None = None, writer: MemoryWriter | None = None) -> Desk:
+    async def make(
+        ruleset: str = "zhenjiang",
+        options: dict[str, Any] | None = None,
+        *,
+        eyes: ToldEyes | None = None,
+        writer: MemoryWriter | None = None,
+        **settings: Any,
+    ) -> Desk:
         writer = writer or MemoryWriter()
-        config = TableConfig(home=str(tmp_path), driver="none", camera="none")
+        rules = rulesets.load(ruleset, options)
+        config = TableConfig(
+            home=str(tmp_path),
+            driver="none",
+            camera="none",
+            ruleset=ruleset,
+            options=options or {},
+            players=("甲", "乙", "丙", "丁")[: rules.players],
+            **settings,
+        )
         clock = Clock(monotonic=lambda: 0.0, wall=lambda: 1_000.0)
         table = Table(config, rules, writer, PhotoStore(tmp_path / "photos"), None, eyes, clock)
         await table.load()

@@ -9,8 +9,9 @@ from firmware_bridge.interlock import Allowed, Fault, Lid, Magazine, Surface
 from firmware_bridge.machine import ActiveOp, FaultReport, LinkState, MachineView
 from firmware_bridge.ops import Op
 from station.places import Place
-from station.session import ClaimState, Cut, Session, Stage
+from station.session import ClaimState, Cut, Laid, Session, Stage
 from station.table.conductor import (
+    PLAYED,
     AskStart,
     Motion,
     NoteCut,
@@ -23,7 +24,7 @@ from station.table.conductor import (
     next_step,
 )
 
-IN_HAND = (Stage.DICED, Stage.DEALT, Stage.PLAY, Stage.CLAIM)
+IN_HAND = (Stage.DICED, *PLAYED)
 VIEW = MachineView(
     link=LinkState.UP,
     surface=Surface.DEALT,
@@ -38,8 +39,8 @@ VIEW = MachineView(
 
 
 def _session(stage: Stage, *, released: bool = False) -> Session:
-    claim = ClaimState(1, Place(1), "self", None, {}, 0.0, read_at=0.0) if stage is Stage.CLAIM else None
-    hand = 3 if stage in (Stage.DEALT, Stage.PLAY, Stage.CLAIM, Stage.RULED) else None
+    claim = ClaimState(1, Place(1), "self", None, 0.0, laid=Laid(read_at=0.0)) if stage is Stage.CLAIM else None
+    hand = 3 if stage in (*PLAYED, Stage.RULED) else None
     return Session(stage=stage, hand=3, machine_hand=hand, released=released, claim=claim, dice=(1, 2))
 
 

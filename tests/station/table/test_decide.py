@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from station.table.decide import Refused, collected
+from station.table.decide import Refused
 
 
 async def _at(stage: str, desk: Any) -> None:
@@ -38,8 +38,8 @@ async def _at(stage: str, desk: Any) -> None:
         ("play", "claim", {"place": 1, "how": "discard"}, "bad_place"),
         ("play", "claim", {"place": 1, "how": "discard", "from": 1}, "bad_from"),
         ("play", "claim", {"place": 1, "how": "self", "from": 2}, "bad_from"),
-        ("play", "claim", {"place": 1, "how": "self", "da": {"shou": 9}}, "bad_da"),
-        ("play", "claim", {"place": 1, "how": "self", "da": {"other": 1}}, "bad_da"),
+        ("play", "claim", {"place": 1, "how": "self", "da": {"shou": 10}}, "bad_fact"),
+        ("play", "claim", {"place": 1, "how": "self", "da": {"other": 1}}, "bad_fact"),
         ("play", "penalty", {"place": 0, "kind": "chips", "amount": 51}, "bad_amount"),
         ("play", "penalty", {"place": 0, "kind": "warning", "amount": 1}, "bad_amount"),
         ("play", "penalty", {"place": 0, "kind": "jail"}, "bad_penalty"),
@@ -73,18 +73,3 @@ def test_what_can_not_be_done_now_is_refused_with_its_code(
         assert len(desk.writer.entries) == booked
 
     asyncio.run(play())
-
-
-@pytest.mark.parametrize(
-    ("chips", "deferred", "fines"),
-    [
-        ([50, 50, 50, 50], [6, 0, 0, 0], [6, 0, 0, 0]),
-        ([4, 50, 50, 50], [6, 0, 0, 0], [4, 0, 0, 0]),
-        ([50, 50, 50, 50], [6, -2, -2, -2], [6, -2, -2, -2]),
-        ([3, 50, 50, 50], [6, -2, -2, -2], [3, -2, -1, 0]),
-    ],
-)
-def test_deferred_fines_are_collected_as_far_as_chips_reach(
-    chips: list[int], deferred: list[int], fines: list[int]
-) -> None:
-    assert collected(chips, deferred) == fines

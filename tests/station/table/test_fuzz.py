@@ -71,11 +71,25 @@ BODIES: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         how=st.sampled_from(["self", "discard", "robkong", "draw"]),
         **{"from": place},
         da=st.one_of(st.none(), st.dictionaries(st.sampled_from(["shou", "er", "peng"]), st.integers(0, 5))),
+        facts=st.one_of(value, st.fixed_dictionaries({"da": value})),
         first=st.booleans(),
     ),
-    "hand": _body(line=st.sampled_from(LINES)),
-    "tile": _body(i=st.integers(0, 13), kind=st.sampled_from(KINDS)),
-    "retake": _body(),
+    "hand": _body(line=st.sampled_from(LINES), place=place),
+    "tile": _body(place=place, i=st.integers(0, 13), kind=st.sampled_from(KINDS)),
+    "retake": _body(place=place),
+    "flowers": _body(),
+    "amend": _body(
+        how=st.sampled_from(["self", "discard", "heaven", "draw"]),
+        **{"from": place},
+        facts=st.one_of(value, st.fixed_dictionaries({"da": value})),
+        shown=value,
+    ),
+    "account": _body(
+        place=place,
+        kind=st.sampled_from(["loan", "repay", "forfeit"]),
+        amount=st.one_of(st.integers(-1, 60), st.booleans()),
+        reason=value,
+    ),
     "indicator": _body(tile=st.sampled_from(KINDS)),
     "confirm": _body(),
     "reject": _body(reason=value),
@@ -124,7 +138,7 @@ def _whole(desk: Any) -> None:
     """The screens can be drawn, money is constant, and a restart finds the very same state."""
     state = desk.table.state()
     json.dumps(state)
-    assert sum(p["chips"] for p in state["places"]) + state["bank"] == CHIPS
+    assert sum(p["chips"] for p in state["places"]) + state["bank"] + state["forfeited"] == CHIPS
     assert all(p["chips"] >= 0 for p in state["places"])
     events = [Event(e.seq, e.at_ms / 1000, m.decode(e.kind, e.body)) for e in desk.writer.entries]
     assert replay(events) == desk.session

@@ -155,7 +155,7 @@ def test_a_false_win_is_booked_now_and_collected_at_the_close(new_desk: Callable
         assert (offender.chips, offender.deferred, offender.barred) == (50, 6, True)
         assert desk.session.stage is Stage.PLAY
         await desk.claim(place=3)
-        assert desk.table.state()["claim"]["verdict"]["reason"] == "xianggong"
+        assert desk.table.state()["claim"]["verdict"]["reason"] == "barred"
         await desk.do("reject")
         await desk.do("ruling", kind="draw")
         await desk.do("close")
