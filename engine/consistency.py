@@ -46,8 +46,7 @@ def defects(claim: Claim, bounds: Bounds) -> Iterator[Defect]:
     tiles = _tiles_of(claim)
     how = data.hows.get(claim.how)
     yield from _tile_count(claim, bounds.expected, how)
-    yield from _fifth_copies(tiles, claim.indicator, bounds)
-    yield from _foreign_tiles(tiles, claim.indicator, data)
+    yield from _tile_defects(tiles, claim.indicator, bounds)
     yield from _melds(claim, bounds)
     yield from _facts(claim, data, how)
 
@@ -68,26 +67,23 @@ def _tile_count(claim: Claim, expected: int, how: HowSpec | None) -> Iterator[De
         yield "tile_count", (f"win={claim.win.id}", f"how={claim.how}")
 
 
-def _fifth_copies(tiles: Sequence[Tile], indicator: Tile | None, bounds: Bounds) -> Iterator[Defect]:
-    """More copies of a kind than the set has: in the claim, as the indicator, or known to be elsewhere."""
+def _tile_defects(tiles: Sequence[Tile], indicator: Tile | None, bounds: Bounds) -> Iterator[Defect]:
+    """More copies of a kind than the set has, and kinds which it does not have.
+
+    Counted are the tiles of the claim, the indicator, and what is known to be elsewhere.
+    """
     copies = Counter(tiles)
     copies.update(bounds.elsewhere)
-    if indicator is not None and not bounds.indicator_taken:
-        copies[indicator] += 1
+    if indicator is not None:
+        copies[indicator] += not bounds.indicator_taken
     counts = bounds.data.tile_set.counts
-    for tile in sorted(copies):
-        limit = counts[tile] if tile <= Tile.BAMBOO else 0
-        if 0 < limit < copies[tile]:
+    too_many = [tile for tile, number in copies.items() if tile <= Tile.BAMBOO and number > counts[tile]]
+    for tile in sorted(too_many):
+        if counts[tile]:
             yield "fifth_copy", (tile.id,)
-
-
-def _foreign_tiles(tiles: Sequence[Tile], indicator: Tile | None, data: RuleData) -> Iterator[Defect]:
-    kinds = set(tiles) if indicator is None else {*tiles, indicator}
-    for tile in sorted(kinds):
-        if tile > Tile.BAMBOO:
-            yield "unknown_tile", (tile.id,)
-        elif not data.tile_set.counts[tile]:
-            yield "foreign_tile", (tile.id,)
+    strange = [tile for tile in copies if tile > Tile.BAMBOO or not counts[tile]]
+    for tile in sorted(strange):
+        yield "unknown_tile" if tile > Tile.BAMBOO else "foreign_tile", (tile.id,)
 
 
 def _melds(claim: Claim, bounds: Bounds) -> Iterator[Defect]:
@@ -116,8 +112,9 @@ def _facts(claim: Claim, data: RuleData, how: HowSpec | None) -> Iterator[Defect
     else:
         for about in (*_people(claim, data, how), *_means(claim, how)):
             yield "contradictory_facts", about
-    for tile in sorted({tile for tile in claim.held if tile.is_flower and data.tile_set.counts[tile]}):
-        yield "contradictory_facts", (f"{tile.id} in the hand", "flowers are replaced")
+    if max(claim.held, default=Tile.M1) >= Tile.SPRING:
+        for tile in sorted({tile for tile in claim.held if tile.is_flower and data.tile_set.counts[tile]}):
+            yield "contradictory_facts", (f"{tile.id} in the hand", "flowers are replaced")
     if claim.indicator is None and data.deal.indicators:
         yield "contradictory_facts", ("flip=none", f"ruleset={data.id}")
     yield from common_fact_defects(claim, data)
@@ -169,8 +166,7 @@ def _means(claim: Claim, how: HowSpec) -> Iterator[tuple[str, ...]]:
 def draw_defects(claim: Claim, bounds: Bounds) -> Iterator[Defect]:
     """Yield what cannot stand beside an exhausted wall: a hand, a winner, impossible tiles."""
     tiles = [tile for entry in claim.shown for meld in entry.melds for tile in meld.tiles]
-    yield from _fifth_copies(tiles, claim.indicator, bounds)
-    yield from _foreign_tiles(tiles, claim.indicator, bounds.data)
+    yield from _tile_defects(tiles, claim.indicator, bounds)
     yield from _melds(claim, bounds)
     facts = {
         "hand": bool(claim.concealed or claim.melds or claim.win is not None),

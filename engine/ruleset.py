@@ -148,7 +148,7 @@ class RuleSet(OptionsChosen, MatchRules, CallRules):
         if claim.xianggong:
             details.append(self.problem("xianggong", (), fatal=False))
         judged = Judged()
-        readable = all(tile.is_kind for tile in claim.held)
+        readable = max(claim.held, default=Tile.M1) <= Tile.RED
         if readable and not any(code in consistency.TILE_DEFECTS for code, _ in found):
             judged = self.judge(claim)
             details += [self.problem(*refusal, fatal=False) for refusal in judged.refusals]
