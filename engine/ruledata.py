@@ -12,6 +12,7 @@ from engine.errors import EngineError
 from engine.facts import FactSpec, fact_spec
 from engine.melds import MeldKind
 from engine.options import OptionSpec, spec_from_table
+from engine.reasons import COMMON, ReasonText
 from engine.tiles import SUIT_SIZES, TILE_IDS, Tile
 from engine.verdict import Payers
 
@@ -125,8 +126,9 @@ class DealData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageSection:
-    """A paragraph of the page for referees: heading and text in English and Chinese."""
+    """One section of the page for referees: number in the document, heading and text in both languages."""
 
+    section: str
     title: str
     title_zh: str
     text: str
@@ -139,8 +141,8 @@ class RuleData:
 
     `name` is Chinese, `title` English. `keys` are the fields of a claim it uses besides hand, winning tile,
     how, winner and options. `seat_facts` are facts of every player; a rule set which has any tells every
-    player's melds apart. `stake` are the chips a player starts with. `items` name what stands on
-    a bill besides prices.
+    player's melds apart. `stake` are the chips a player starts with. `items` name what stands on a bill
+    besides prices, `reasons` say what every reason code means.
     """
 
     id: str
@@ -160,6 +162,7 @@ class RuleData:
     facts: Mapping[str, FactSpec]
     seat_facts: Mapping[str, FactSpec]
     sections: Mapping[str, str]
+    reasons: Mapping[str, ReasonText]
     prices: Mapping[str, Price]
     items: Mapping[str, ItemText]
     options: Mapping[str, OptionSpec]
@@ -179,6 +182,15 @@ class RuleData:
                 f"rule set {self.id} has no section for {code!r}; add it to its file."
             ) from None
 
+    def words(self, code: str, lang: str = "en") -> str:
+        """What a reason, a price or another item of a bill means, in "en" or "zh"; "" = it says itself."""
+        if code in self.reasons:
+            return self.reasons[code].in_language(lang)
+        spec = self.items.get(code) or self.options.get(code)
+        if spec is None:
+            return ""
+        return spec.zh or spec.text if lang == "zh" else spec.text
+
 
 CLAIM_KEYS = ("indicator", "melds", "discarder", "chips", "xianggong")
 """What a rule set's `keys` may name."""
@@ -187,7 +199,7 @@ _NEEDED = frozenset(
     {"id", "name", "title", "document", "players", "stake", "hand_size", "keys", "tile_set", "deal"}
     | {"melds", "hows", "sections", "prices", "options", "calls", "page"}
 )
-_OPTIONAL = frozenset({"indicator_key", "facts", "seat_facts", "items"})
+_OPTIONAL = frozenset({"indicator_key", "facts", "seat_facts", "items", "reasons"})
 
 
 def rule_data(table: Mapping[str, Any]) -> RuleData:
@@ -218,6 +230,7 @@ def rule_data(table: Mapping[str, Any]) -> RuleData:
         facts=facts,
         seat_facts={name: fact_spec(name, entry) for name, entry in table.get("seat_facts", {}).items()},
         sections=table["sections"],
+        reasons={**COMMON, **{code: ReasonText(**entry) for code, entry in table.get("reasons", {}).items()}},
         prices={code: _price(code, entry) for code, entry in table["prices"].items()},
         items={code: ItemText(code=code, **entry) for code, entry in table.get("items", {}).items()},
         options=options,
