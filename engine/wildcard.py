@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from engine.errors import EngineError
 from engine.tiles import Tile
@@ -25,6 +26,19 @@ def honour_cycles(dragon_order: str, honour_cycle: str) -> tuple[tuple[Tile, ...
     """The cycles of winds and dragons: two (`honour_cycle` "split") or one, winds first ("joint")."""
     dragons = DRAGON_ORDERS[dragon_order]
     return (WINDS, dragons) if honour_cycle == "split" else ((*WINDS, *dragons),)
+
+
+@lru_cache(maxsize=256)
+def wild_after(indicator: Tile, dragon_order: str, honour_cycle: str) -> Tile:
+    """The kind after the indicator: suits cycle by themselves, honours as the two options say.
+
+    >>> wild_after(Tile.NORTH, "red_green_white", "split")
+    Tile.EAST
+
+    Raises:
+        EngineError: the tile is in no cycle (a flower, a face-down or an unknown tile).
+    """
+    return next_in_cycle(indicator, (*SUIT_CYCLES, *honour_cycles(dragon_order, honour_cycle)))
 
 
 def next_in_cycle(indicator: Tile, cycles: Sequence[Sequence[Tile]]) -> Tile:

@@ -101,6 +101,8 @@ class WildRuleSet(RuleSet):
         Raises:
             EngineError: tiles that cannot be part of a set, or five of a kind.
         """
+        if self.wild_of(indicator) not in hand.concealed:
+            return False
         before = Hand(hand.concealed, hand.melds)
         counts, wilds = self.split(before, indicator)
         if not every_tile_wins(counts, wilds):

@@ -16,7 +16,7 @@ from engine.settlement import Settlement, owed_by_seat, settle_debts
 from engine.tiles import Tile
 from engine.verdict import PriceItem, Verdict
 from engine.wall import DealPattern
-from engine.wildcard import SUIT_CYCLES, honour_cycles, next_in_cycle
+from engine.wildcard import wild_after
 from engine.wildrules import WildRuleSet
 
 CLASSES = {
@@ -37,8 +37,7 @@ class Zhenjiang(WildRuleSet):
         Raises:
             EngineError: the tile cannot be an indicator.
         """
-        honours = honour_cycles(self.choice("dragon_order"), self.choice("honour_cycle"))
-        return next_in_cycle(indicator, (*SUIT_CYCLES, *honours))
+        return wild_after(indicator, self.choice("dragon_order"), self.choice("honour_cycle"))
 
     def wild_when_claimed(self) -> bool:
         """Another's wildcard has its face value unless the option says otherwise (§3)."""
