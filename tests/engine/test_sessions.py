@@ -12,6 +12,7 @@ from engine.match import Match
 from engine.notation import claim_from_object
 from engine.tiles import Tile
 from engine.vectors import describe_settlement, describe_verdict
+from tests.engine.extras import marks
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "sessions"
 FILES = [path for path in sorted(GOLDEN.glob("*.json")) if path.stem in rulesets.ids()]
@@ -83,7 +84,11 @@ def state(match):
 
 
 @pytest.mark.parametrize(
-    ("ruleset", "session"), SESSIONS, ids=[f"{ruleset}-{session['id']}" for ruleset, session in SESSIONS]
+    ("ruleset", "session"),
+    [
+        pytest.param(ruleset, session, id=f"{ruleset}-{session['id']}", marks=marks(ruleset))
+        for ruleset, session in SESSIONS
+    ],
 )
 def test_session(ruleset, session):
     rules = rulesets.load(ruleset, session.get("options") or {})
