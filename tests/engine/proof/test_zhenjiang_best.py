@@ -1,4 +1,8 @@
-"""The winner of Zhenjiang gets the best legal reading: against every replacement of every wildcard."""
+"""The winner of Zhenjiang gets the best legal reading: against every replacement of every wildcard.
+
+One thing is read one way only: wildcards that make a group among themselves stand for themselves. It could
+matter only if a substitution were dearer than none, so that price is tried with hands of one wildcard.
+"""
 
 import pytest
 from hypothesis import given, settings
@@ -21,6 +25,8 @@ OPTIONS = st.fixed_dictionaries(
 def compare(claim, options):
     if claim.how in ("discard", "robkong"):
         return
+    if claim.held.count(next_kind(claim.indicator)) > 1:
+        options = {**options, "self_sub": 3}
     rules = rulesets.load("zhenjiang", options)
     verdict = rules.check(claim)
     if verdict.outcome is Outcome.INCONSISTENT:
