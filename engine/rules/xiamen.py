@@ -135,7 +135,7 @@ class Xiamen(XiamenMoney):
 
     def judge(self, claim: Claim) -> Judged:
         """Say whether a sound hand wins; 三金倒 needs no sets, 游金 a hand that any tile completes."""
-        if self.wild(claim) is None:
+        if self.wild(claim) is None or self.how(claim) is None:
             return Judged()
         if claim.how in THREE_GOLDS:
             return self._judge_three_golds(claim)
@@ -156,7 +156,7 @@ class Xiamen(XiamenMoney):
         if not found:
             refusals.append(("not_any_tile_wait", (f"how={claim.how}",)))
         drawn = self.tiles(claim, "drawn")
-        if found and drawn and claim.indicator is not None:
+        if found and drawn and drawn[0].is_kind and claim.indicator is not None:
             complete = Hand(claim.concealed, claim.melds, drawn[0])
             found += self.decompositions(complete, claim.indicator)
         return Judged(refusals) if refusals else Judged(bills=list(self._priced(claim, found)))

@@ -78,6 +78,9 @@ class XiamenMoney(XiamenTable):
         Raises:
             EngineError: a claim that is no winning 游金, 双游 or 三游 of another player, or two of one seat.
         """
+        seats = [claim.winner for claim in wins]
+        if offender in seats or len(set(seats)) != len(seats):
+            raise EngineError(f"name every 游金 of another than seat {offender} once, not of seats {seats}.")
         order = sorted(wins, key=lambda claim: ((claim.winner or 0) - offender) % self.players)
         left = None if chips is None else chips[offender]
         pay = [0] * self.players
@@ -85,8 +88,6 @@ class XiamenMoney(XiamenTable):
         for claim in order:
             due = self._due(claim, offender, chips)
             winner = claim.winner or 0
-            if pay[winner] or winner == offender:
-                raise EngineError(f"seat {winner} cannot be paid for 游金; name every other player once.")
             paid = due.pay[winner] if left is None else min(left, due.pay[winner])
             left = None if left is None else left - paid
             beside = due.outside[winner] + due.pay[winner] - paid
