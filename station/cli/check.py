@@ -10,13 +10,21 @@ from typing import Any
 import msgspec
 
 from engine import rulesets
+from engine.answertext import answer_lines
 from engine.errors import MissingExtraError
-from engine.notation import NotationError
-from engine.vectors import check_line, check_vector
+from engine.notation import NotationError, parse_claim
+from engine.reasons import LANGUAGES
+from engine.vectors import answer_claim, check_vector
+from engine.verdict import Outcome
 from station.cli.failures import plain_failures
 from station.cli.output import NO, OK, emit, say
 from station.errors import ConfigError
-from station.web.sentences import REASONS
+
+SETTLED = (Outcome.WIN, Outcome.DRAW)
+"""Outcomes that are settled; the answer is yes."""
+
+TOLD = ("outcome", "reason", "cls", "pay", "lei", "fan", "P", "side", "levels", "thrower", "wall", "stack")
+"""Keys of an answer that the one line of a vector tells."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--vectors", metavar="FILE", help="JSON file of claims with what must come out; - = stdin"
     )
+    parser.add_argument("--lang", choices=LANGUAGES, default="en", help="language of the answer in words")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,23 +42,33 @@ def run(arguments: argparse.Namespace) -> int:
     if bool(arguments.lines) == bool(arguments.vectors):
         raise ConfigError("Give claims, or --vectors FILE.", fix="See `quezhuo check --help`.", code="usage")
     with plain_failures():
-        rulesets.load(arguments.ruleset)
+        rulesets.option_specs(arguments.ruleset)
         if arguments.vectors:
             return _vectors(arguments)
-        statuses = [_line(line, arguments) for line in arguments.lines]
-    return max(statuses)
+        if arguments.ruleset in rulesets.sheet_ids():
+            fix = "Give a file of deals with --vectors."
+            raise ConfigError("A score sheet has no one-line notation.", fix=fix, code="usage")
+        return max(_line(line, arguments) for line in arguments.lines)
 
 
 def _line(line: str, arguments: argparse.Namespace) -> int:
+    rules = rulesets.load(arguments.ruleset)
     try:
-        result = check_line(line, arguments.ruleset)
+        claim = parse_claim(line, arguments.ruleset)
     except NotationError as error:
         raise ConfigError(f"{line!r}: {error}.", fix="See docs/notation.md.", code="notation") from None
     if arguments.json:
+        result = answer_claim(claim, rules)
         emit({"line": line, **result})
-    else:
-        say(_sentence(result))
-    return OK if result["outcome"] in ("win", "draw") else NO
+        return OK if result["outcome"] in SETTLED else NO
+    verdict = rules.check(claim)
+    settled = verdict.outcome in SETTLED
+    settlement = rules.settle(verdict, claim) if settled else None
+    if len(arguments.lines) > 1:
+        say(f"> {line}")
+    for text in answer_lines(claim, rules.data, verdict, settlement, arguments.lang):
+        say(text)
+    return OK if settled else NO
 
 
 def _vectors(arguments: argparse.Namespace) -> int:
@@ -68,7 +87,7 @@ def _vectors(arguments: argparse.Namespace) -> int:
             emit(result)
         else:
             mark = {True: "ok", False: "WRONG", None: "-"}[result["ok"]]
-            say(f"{result['id']}: {mark}: {_sentence(result)}")
+            say(f"{result['id']}: {mark}: {_sentence(result, vector.get('expect') or {})}")
     if not arguments.json:
         say(f"{len(vectors)} claims, {wrong} wrong")
     return NO if wrong else OK
@@ -87,10 +106,23 @@ def _load(name: str) -> list[Any]:
     return vectors
 
 
-def _sentence(result: dict[str, Any]) -> str:
-    if result["outcome"] == "win":
-        return f"win, {result['cls']}, pay {result['pay']}"
-    reason = result.get("reason")
-    if not reason:
-        return str(result["outcome"])
-    return f"{result['outcome']}: {reason} ({REASONS.get(reason, 'see docs/notation.md')})"
+def _sentence(result: dict[str, Any], expect: dict[str, Any]) -> str:
+    """What came out in a few words; where something else was expected, that too."""
+    wrong = [key for key in expect if result.get(key) != expect[key]]
+    if wrong:
+        return ", ".join(f"{key} {result.get(key)} instead of {expect[key]}" for key in wrong)
+    told = (
+        "outcome",
+        "reason",
+        "cls",
+        "pay",
+        "lei",
+        "fan",
+        "P",
+        "side",
+        "levels",
+        "thrower",
+        "wall",
+        "stack",
+    )
+    return ", ".join(f"{key} {result[key]}" for key in told if result.get(key) is not None)

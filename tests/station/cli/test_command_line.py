@@ -188,7 +188,7 @@ def test_the_help_of_the_simulated_machine_lists_its_faults(capsys: pytest.Captu
 
 def test_a_reason_is_said_in_words(capsys: pytest.CaptureFixture[str]) -> None:
     main(["check", "--ruleset", "zhenjiang", NO_WIN])
-    assert "no_decomposition (The tiles do not make four sets and a pair)" in capsys.readouterr().out
+    assert "no_decomposition (the tiles do not make sets and a pair)" in capsys.readouterr().out
 
 
 def test_a_zone_without_a_calibration_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
