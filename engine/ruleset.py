@@ -125,6 +125,13 @@ class RuleSet(OptionsChosen, MatchRules, CallRules):
         """Facts of a player which his spread tiles leave open, so that somebody has to say them."""
         return ()
 
+    def load_libraries(self) -> None:
+        """Load what judging needs beyond the standard library, so that its lack shows before anybody plays.
+
+        Raises:
+            MissingExtraError: a library that is an extra is not installed.
+        """
+
     # claim → verdict
 
     def check(self, claim: Claim) -> Verdict:

@@ -6,6 +6,8 @@ the fans of the reading that is worth most, or with an error when the tiles are 
 
 from __future__ import annotations
 
+from types import ModuleType
+
 from engine.adapters import library
 from engine.melds import MeldKind
 from engine.rules.mcr_fans import Fan, FanHand, Pack
@@ -20,6 +22,15 @@ _HONOURS = ("F1", "F2", "F3", "F4", "J3", "J2", "J1")
 _PACKS = {MeldKind.CHOW: "CHI", MeldKind.PUNG: "PENG", MeldKind.KONG: "GANG", MeldKind.CONCEALED_KONG: "GANG"}
 
 
+def load() -> ModuleType:
+    """The library.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    return library("MahjongGB", "mcr", "PyMahjongGB>=1.4,<2")
+
+
 def fans(hand: FanHand) -> tuple[Fan, ...] | None:
     """The fans of a hand, flowers among them; None when it does not win.
 
@@ -29,9 +40,8 @@ def fans(hand: FanHand) -> tuple[Fan, ...] | None:
         MissingExtraError: the library is not installed.
         TypeError: the tiles are not those of a complete hand.
     """
-    calculate = library("MahjongGB", "mcr", "PyMahjongGB>=1.4,<2").MahjongFanCalculator
     try:
-        found = calculate(
+        found = load().MahjongFanCalculator(
             pack=tuple(map(_pack, hand.packs)),
             hand=tuple(map(_name, hand.concealed)),
             winTile=_name(hand.win),

@@ -23,6 +23,9 @@ from engine.tiles import Tile
 from engine.verdict import Payers, PriceItem, Verdict
 from engine.wincheck import MAX_COPIES, counts_of
 
+ADAPTER = "engine.adapters.pymahjonggb"
+"""What counts the fans; imported only when somebody asks."""
+
 SECTION = "§3"
 
 SHAPES = {
@@ -64,12 +67,20 @@ class Mcr(RuleSet):
 
     # what wins, and what it is worth
 
+    def load_libraries(self) -> None:
+        """Load the library that counts the fans.
+
+        Raises:
+            MissingExtraError: it is not installed.
+        """
+        import_module(ADAPTER).load()
+
     def judge(self, claim: Claim) -> Judged:
         """Count the fans and compare them, without flowers, with the minimum (§3)."""
         if claim.win is None or not _can_be_counted(claim):
             return Judged()
         hand = self._fan_hand(claim, claim.win)
-        count: CountFans = import_module("engine.adapters.pymahjonggb").fans
+        count: CountFans = import_module(ADAPTER).fans
         fans = count(hand)
         if fans is None:
             return Judged([("no_decomposition", ())])

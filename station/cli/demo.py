@@ -56,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     home = home_of(arguments.home)
     with plain_failures():
         rules = rulesets.load(settings.ruleset)
+        rules.load_libraries()
         ModelCard.load(Path(arguments.model) if arguments.model else None)
         note(f"rule set {rules.id}; settings that its rules leave open: {_open_settings(rules)}")
         note("starting machines, tables and the central station: some ten seconds …")

@@ -70,8 +70,10 @@ class EyesThread:
 
 
 def rules_of(config: TableConfig) -> RuleSet:
-    """Return the configured rule set."""
-    return rulesets.load(config.ruleset, config.options)
+    """Return the configured rule set, ready to judge."""
+    rules = rulesets.load(config.ruleset, config.options)
+    rules.load_libraries()
+    return rules
 
 
 def eyes_of(config: TableConfig, rules: RuleSet, home: Path) -> EyesThread | None:
