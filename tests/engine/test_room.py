@@ -15,6 +15,7 @@ import engine
 ROOT = Path(engine.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 MODULES = sorted(["engine", *(module.name for module in pkgutil.walk_packages([str(ROOT)], "engine."))])
+EXTRAS = ("MahjongGB", "mahjong", "numpy")
 EXCEPTIONS = {"batch": {"numpy"}}
 FORBIDDEN = {
     "asyncio",
@@ -42,6 +43,24 @@ def test_only_the_standard_library_and_nothing_impure(path):
     tops = {name.split(".")[0] for name in imports(path)}
     assert tops <= {*sys.stdlib_module_names, "engine", *EXCEPTIONS.get(path.stem, ())}
     assert not tops & FORBIDDEN
+
+
+@pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
+def test_nothing_imports_an_adapter_by_name(path):
+    named = {name for name in imports(path) if name.startswith("engine.adapters")}
+    assert named <= ({"engine.adapters"} if path.parent.name == "adapters" else set())
+
+
+def test_rule_sets_load_without_the_libraries_that_are_extras():
+    program = (
+        "import sys\n"
+        f"sys.modules.update(dict.fromkeys({EXTRAS!r}))\n"
+        "from engine import rulesets\n"
+        "for name in rulesets.ids():\n"
+        "    rulesets.load(name)\n"
+        "    rulesets.option_specs(name)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT.parent, check=True)
 
 
 @pytest.mark.parametrize("name", MODULES)
