@@ -52,7 +52,7 @@ def counts_of(tiles: Iterable[int]) -> list[int]:
     return counts
 
 
-_FIELDS = Struct("<6HIB")  # head and tail key of three suits, honours, wildcards
+_FIELDS = Struct(">BI6H")  # wildcards, key of the honours, head and tail key of bamboos, dots, characters
 _HONOUR_SHIFT = 96
 _WILD_SHIFT = 128
 
@@ -63,8 +63,8 @@ def _tile_key(kind: int) -> int:
     if suit == 3:
         return int(5 ** (6 - rank)) << _HONOUR_SHIFT
     if rank < HEAD_RANKS:
-        return int(5 ** (HEAD_RANKS - 1 - rank)) << (32 * suit)
-    return int(5 ** (HEAD_RANKS + TAIL_RANKS - 1 - rank)) << (32 * suit + 16)
+        return int(5 ** (HEAD_RANKS - 1 - rank)) << (32 * suit + 16)
+    return int(5 ** (HEAD_RANKS + TAIL_RANKS - 1 - rank)) << (32 * suit)
 
 
 def _steps(first: int, ranks: int) -> tuple[tuple[int, int], ...]:
@@ -81,10 +81,10 @@ _TILE_KEYS = tuple(_tile_key(kind) for kind in range(KINDS))
 
 
 def _fields(counts: Counts) -> tuple[int, ...]:
-    """Head and tail key of the three suits, key of the honours, and 0."""
+    """0, key of the honours, head and tail key of bamboos, dots and characters."""
     if len(counts) != KINDS or min(counts) < 0 or max(counts) > MAX_COPIES:
         raise _counts_error(counts)
-    return _FIELDS.unpack(sum(map(mul, counts, _TILE_KEYS)).to_bytes(_FIELDS.size, "little"))
+    return _FIELDS.unpack(sum(map(mul, counts, _TILE_KEYS)).to_bytes(_FIELDS.size))
 
 
 def suit_keys(counts: Counts) -> tuple[int, int, int, int]:
@@ -93,14 +93,14 @@ def suit_keys(counts: Counts) -> tuple[int, int, int, int]:
     Raises:
         CountsError: not 34 counts of 0..4.
     """
-    m, m2, p, p2, s, s2, z, _ = _fields(counts)
+    _, z, s, s2, p, p2, m, m2 = _fields(counts)
     return m * TAIL_KEYS + m2, p * TAIL_KEYS + p2, s * TAIL_KEYS + s2, z
 
 
 def _table_sum(counts: Counts) -> int:
     """Sum of the four table bytes of a hand."""
     rows = suit_rows()
-    m, m2, p, p2, s, s2, z, _ = _fields(counts)
+    _, z, s, s2, p, p2, m, m2 = _fields(counts)
     return rows[m][m2] + rows[p][p2] + rows[s][s2] + honour_row()[z]
 
 
@@ -174,7 +174,7 @@ def waits(counts34: Counts, wilds: int = 0, wild: Tile | None = None) -> tuple[T
     Raises:
         CountsError: not 34 counts of 0..4.
     """
-    m, m2, p, p2, s, s2, z, _ = _fields(counts34)
+    _, z, s, s2, p, p2, m, m2 = _fields(counts34)
     rows, honours = suit_rows(), honour_row()
     table = (rows[m][m2], rows[p][p2], rows[s][s2], honours[z])
     total = sum(table)
@@ -205,22 +205,26 @@ class WinChecker:
         keys = list(_TILE_KEYS)
         if wild is not None:
             keys[wild] = 1 << _WILD_SHIFT
-        self.wins_unchecked: Callable[[Iterable[int]], bool] = _unchecked(keys)
+        self.wins_unchecked: Callable[[Sequence[int]], bool] = _unchecked(keys)
         """Whether the tiles (ids 0..33, 3n + 2 of them) win. Five copies of a kind, another number of tiles
-        or other ids give a **wrong answer or an IndexError**: use `wins` for anything a camera has read."""
+        or other ids give a **wrong answer or an error**: use `wins` for anything a camera has read."""
 
 
-def _unchecked(keys: list[int]) -> Callable[[Iterable[int]], bool]:
-    unpack = _FIELDS.unpack
-    size = _FIELDS.size
+def _unchecked(keys: list[int]) -> Callable[[Sequence[int]], bool]:
+    unpack, size, k = _FIELDS.unpack, _FIELDS.size, keys
     rows, honours, need = suit_rows(), honour_row(), NEED_OF_SUM
 
-    def wins_unchecked(tiles: Iterable[int]) -> bool:
-        key = 0
-        for tile in tiles:  # faster than sum(map(...)) with integers of this size
-            key += keys[tile]
-        fields: tuple[int, ...] = unpack(key.to_bytes(size, "little"))
-        m, m2, p, p2, s, s2, z, wilds = fields
+    def wins_unchecked(tiles: Sequence[int]) -> bool:
+        if len(tiles) == 14:  # a tenth faster than the loop, which is faster than sum(map(...))
+            t0, t1, t2, t3, t4, t5, t6, t7, t8, t9, ta, tb, tc, td = tiles
+            key = k[t0] + k[t1] + k[t2] + k[t3] + k[t4] + k[t5] + k[t6]
+            key += k[t7] + k[t8] + k[t9] + k[ta] + k[tb] + k[tc] + k[td]
+        else:
+            key = 0
+            for tile in tiles:
+                key += k[tile]
+        fields: tuple[int, ...] = unpack(key.to_bytes(size))
+        wilds, z, s, s2, p, p2, m, m2 = fields
         return need[rows[m][m2] + rows[p][p2] + rows[s][s2] + honours[z]] <= wilds
 
     return wins_unchecked
