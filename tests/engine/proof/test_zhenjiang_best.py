@@ -52,7 +52,8 @@ def test_three_wildcards_in_a_small_hand(claim, options):
 
 
 @pytest.mark.soak
-@settings(max_examples=5_000, deadline=None)
+@pytest.mark.timeout(900)
+@settings(max_examples=1_500, deadline=None)
 @given(claims(wilds=2), OPTIONS)
 def test_no_replacement_of_the_wildcards_pays_more_in_many_hands(claim, options):
     compare(claim, options)
