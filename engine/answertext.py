@@ -6,6 +6,7 @@ Lines of plain text, English or Chinese; the JSON form with the same content is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 from unicodedata import east_asian_width
 
 from engine.claim import Claim
@@ -80,6 +81,18 @@ def answer_lines(
 ) -> list[str]:
     """The answer to a claim, one line after another; `settlement` None = nothing is settled."""
     return list(_Answer(data, lang).lines(claim, verdict, settlement))
+
+
+def sheet_answer_lines(answer: Mapping[str, Any], lang: str = "en") -> list[str]:
+    """The answer of a score sheet (`ScoreSheet.answer`): the result, and what its points are made of."""
+    document = answer["document"]
+    told = ", ".join(f"{name} {answer[name]}" for name in ("P", "side", "levels", "reason"))
+    items = [
+        f"{item['points']:+d} {item['code']} {item['fault']}".rstrip() + f" [{document} {item['section']}]"
+        for item in answer["items"]
+    ]
+    label = _padded(LABELS[lang]["bill"], COLUMN)
+    return [f"{told} [{document} {answer['section']}]", *(label + item for item in items)]
 
 
 class _Answer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,13 +126,29 @@ class DealData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageSection:
-    """One section of the page for referees: number in the document, heading and text in both languages."""
+    """One section of the page for referees: number in the document, heading and text in both languages.
+
+    `tables` are those of a score sheet that stand there.
+    """
 
     section: str
     title: str
     title_zh: str
     text: str
     zh: str
+    tables: tuple[str, ...] = ()
+
+
+def page_sections(entries: Sequence[Mapping[str, Any]]) -> tuple[PageSection, ...]:
+    """The sections of a page from the data file.
+
+    Raises:
+        EngineError: a key is missing or unknown.
+    """
+    try:
+        return tuple(PageSection(**{**entry, "tables": tuple(entry.get("tables", ()))}) for entry in entries)
+    except TypeError as error:
+        raise EngineError(f"the page of the rule set's file is wrong: {error}.") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,7 +250,7 @@ def rule_data(table: Mapping[str, Any]) -> RuleData:
         prices={code: _price(code, entry) for code, entry in table["prices"].items()},
         items={code: ItemText(code=code, **entry) for code, entry in table.get("items", {}).items()},
         options=options,
-        page=tuple(PageSection(**entry) for entry in table["page"]),
+        page=page_sections(table["page"]),
         digest=digest_of(table),
     )
 

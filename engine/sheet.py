@@ -5,8 +5,6 @@ A sheet is `rules/<id>.toml` with `kind = "sheet"` (facts, options, tables), and
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -16,6 +14,7 @@ from engine.errors import EngineError
 from engine.factcodec import want_count, want_object, want_text, want_truth
 from engine.options import OptionError, OptionSpec, spec_from_table
 from engine.rulebase import OptionsChosen
+from engine.ruledata import PageSection, digest_of, page_sections
 from engine.tiletext import IllegalNotation, InvalidNotation, NotationError
 
 T = TypeVar("T")
@@ -159,6 +158,7 @@ class SheetData:
     options: Mapping[str, OptionSpec]
     facts: Mapping[str, SheetFact]
     tables: Mapping[str, Any]
+    page: tuple[PageSection, ...]
     digest: str
 
     def section(self, code: str) -> str:
@@ -173,7 +173,9 @@ class SheetData:
             raise EngineError(f"sheet {self.id} has no section for {code!r}; add it to its file.") from None
 
 
-_KEYS = frozenset({"kind", "id", "name", "title", "document", "sections", "options", "facts", "tables"})
+_KEYS = frozenset(
+    {"kind", "id", "name", "title", "document", "sections", "options", "facts", "tables", "page"}
+)
 
 
 def sheet_data(table: Mapping[str, Any]) -> SheetData:
@@ -195,7 +197,8 @@ def sheet_data(table: Mapping[str, Any]) -> SheetData:
         options={name: spec_from_table(name, entry) for name, entry in table["options"].items()},
         facts={name: _fact(name, entry) for name, entry in table["facts"].items()},
         tables=table["tables"],
-        digest=hashlib.sha256(json.dumps(table, sort_keys=True).encode()).hexdigest(),
+        page=page_sections(table["page"]),
+        digest=digest_of(table),
     )
 
 

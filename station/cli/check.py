@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from engine import rulesets
-from engine.answertext import answer_lines
+from engine.answertext import answer_lines, sheet_answer_lines
 from engine.errors import MissingExtraError
 from engine.notation import NotationError, parse_claim
 from engine.reasons import LANGUAGES
@@ -80,17 +80,31 @@ def _vectors(arguments: argparse.Namespace) -> int:
         except MissingExtraError:
             raise
         except ValueError as error:
-            name = vector.get("id", "?") if isinstance(vector, dict) else "?"
+            name = vector.get("id", "?")
             raise ConfigError(f"{name}: {error}", fix="Correct the vector file.", code="vectors") from None
         wrong += result["ok"] is False
         if arguments.json:
             emit(result)
         else:
-            mark = {True: "ok", False: "WRONG", None: "-"}[result["ok"]]
-            say(f"{result['id']}: {mark}: {_sentence(result, vector.get('expect') or {})}")
-    if not arguments.json:
-        say(f"{len(vectors)} claims, {wrong} wrong")
+            _tell(vector, result, arguments)
+    compared = sum(bool(vector.get("expect")) for vector in vectors)
+    if compared and not arguments.json:
+        say(f"{compared} compared, {wrong} wrong")
     return NO if wrong else OK
+
+
+def _tell(vector: dict[str, Any], result: dict[str, Any], arguments: argparse.Namespace) -> None:
+    """One line for a vector that was compared; a deal that is only asked about is answered at length."""
+    name = f"{vector['id']}: " if vector.get("id") else ""
+    if expect := vector.get("expect"):
+        say(f"{name}{'ok' if result['ok'] else 'WRONG'}: {_sentence(result, expect)}")
+    elif arguments.ruleset in rulesets.sheet_ids():
+        first, *items = sheet_answer_lines(result, arguments.lang)
+        say(name + first)
+        for item in items:
+            say(item)
+    else:
+        say(name + _sentence(result, {}))
 
 
 def _load(name: str) -> list[Any]:
