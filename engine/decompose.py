@@ -61,11 +61,15 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Decomposition:
-    """One reading of a winning hand: melds first, then the concealed sets in tile order, and the pair."""
+    """One reading of a winning hand: melds first, then the concealed sets in tile order, and the pair.
+
+    `proxies` tiles stand for the face of the wildcard kind and are not wild (White in Xiamen).
+    """
 
     sets: tuple[Group, ...]
     pair: Group
     wild: Tile | None
+    proxies: int = 0
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -74,8 +78,8 @@ class Decomposition:
 
     @property
     def substituted(self) -> int:
-        """How many tiles stand for another kind: wildcards, and a proxy (White in Xiamen)."""
-        return sum([group.substituted for group in self.groups])
+        """How many wildcards stand for another kind."""
+        return sum([group.substituted for group in self.groups]) - self.proxies
 
     @property
     def as_itself(self) -> int:

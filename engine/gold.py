@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from operator import attrgetter
 
 from engine.decompose import MELD_GROUPS, Decomposition, Group, GroupKind, Placed, decompositions
 from engine.melds import Meld
@@ -52,7 +53,7 @@ def readings(tiles: Iterable[Tile], gold: Tile, melds: tuple[Meld, ...]) -> Iter
         yield from decompositions(counts, golds, gold, melds)
         return
     found = [_named(reading, gold, melds) for reading in decompositions(counts, golds, PROXY)]
-    yield from sorted(found, key=_golds_substituted)
+    yield from sorted(found, key=attrgetter("substituted"))
 
 
 def any_tile_readings(tiles: Iterable[Tile], gold: Tile, melds: tuple[Meld, ...]) -> Iterator[Decomposition]:
@@ -64,14 +65,12 @@ def any_tile_readings(tiles: Iterable[Tile], gold: Tile, melds: tuple[Meld, ...]
         CountsError: a tile that cannot be part of a set, or five of a kind.
     """
     counts, golds = split(tiles, gold)
-    if golds == 0:
-        return
     counts[PROXY] = 2  # the gold that waits and the tile that comes; they can be nothing but the pair
     waiting = Group(GroupKind.PAIR, (Placed(gold, gold),))
     for reading in decompositions(counts, golds - 1, PROXY):
         if reading.pair.kinds == (PROXY, PROXY):
             named = _named(reading, gold, melds)
-            yield Decomposition(named.sets, waiting, gold)
+            yield Decomposition(named.sets, waiting, gold, named.proxies)
 
 
 def copies_fit(reading: Decomposition) -> bool:
@@ -80,16 +79,12 @@ def copies_fit(reading: Decomposition) -> bool:
     return all(reading.copies(kind) <= MAX_COPIES for kind in kinds)
 
 
-def _golds_substituted(reading: Decomposition) -> int:
-    gold = reading.wild
-    tiles = [tile for group in reading.groups for tile in group.tiles]
-    return sum(tile.actual is gold and tile.stands_for is not gold for tile in tiles)
-
-
 def _named(reading: Decomposition, gold: Tile, melds: tuple[Meld, ...]) -> Decomposition:
     """The reading with the tiles that lie there, in place of those by which they were counted."""
     sets = (*(_laid(meld, gold) for meld in melds), *(_real(group, gold) for group in reading.sets))
-    return Decomposition(sets, _real(reading.pair, gold), gold)
+    pair = _real(reading.pair, gold)
+    whites = sum([group.tiles.count(Placed(PROXY, gold)) for group in (*sets, pair)])
+    return Decomposition(sets, pair, gold, whites if gold is not PROXY else 0)
 
 
 @lru_cache(maxsize=1024)

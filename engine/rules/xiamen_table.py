@@ -78,6 +78,8 @@ class XiamenTable(WildRuleSet):
         may = self.choice("gold_discard") == "lock" or call.closed
         if call.indicator is not None and call.tile == call.indicator and not may:
             yield "gold_discard_forbidden", (call.tile.id,)
+        if call.closed and call.tile != call.indicator and not self.flag("shuangyou_discard"):
+            yield "shuangyou_closed", ("call=discard", "closed")
         first = self.must_follow(call.hand, call.discarded, call.indicator)
         if first and call.tile not in first:
             yield "must_follow", tuple(tile.id for tile in first)

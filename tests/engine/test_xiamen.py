@@ -9,6 +9,7 @@ import pytest
 from engine import rulesets
 from engine.claim import Facts
 from engine.errors import EngineError
+from engine.gold import any_tile_readings
 from engine.hand import Hand
 from engine.notation import (
     NotationError,
@@ -150,6 +151,9 @@ def test_the_reading_says_what_gold_and_white_stand_for():
     groups = {"".join(group["as"]): group["tiles"] for group in [*reading["sets"], reading["pair"]]}
     assert groups["1p2p3p"] == ["1p", "2p", "4s"]  # the gold as 3p
     assert groups["3s4s5s"] == ["3s", "5z", "5s"]  # White as the face of the gold
+    assert (reading["as_itself"], reading["substituted"]) == (0, 1)
+    melded = answer("456m789m12p44s C:3s5z5s P:333z +3p flip=4s how=zimo seat=3")["decomposition"]
+    assert (melded["as_itself"], melded["substituted"]) == (2, 0)
     itself = answer("123m456m789m123p34s22z +5s flip=4s how=zimo seat=3")["decomposition"]
     assert (itself["as_itself"], itself["substituted"]) == (1, 0)
 
@@ -501,6 +505,10 @@ def test_options_of_the_document_are_there():
         "midgame_three_gold", "shuangyou_discard", "sanyou", "dealer_loser_pays_dealer_base",
     } == DATA.options.keys() - DATA.prices.keys()  # fmt: skip
     assert {price.unit for price in DATA.prices.values()} == {"water", "times", "outside"}
+
+
+def test_without_gold_nothing_waits_for_every_tile():
+    assert list(any_tile_readings(parse_hand(HAND).concealed, Tile.P5, ())) == []
 
 
 def test_hands_that_any_tile_wins_are_read_with_the_gold_that_waits():

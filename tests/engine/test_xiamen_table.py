@@ -159,6 +159,7 @@ def test_calls_on_anothers_tile(call, problems):
         ({"call": "kong_concealed", "with": "5555z", "closed": True}, []),
         ({"call": "discard", "tile": "7p", "hand": "7p1m"}, ["gold_discard_forbidden"]),
         ({"call": "discard", "tile": "7p", "hand": "7p1m", "closed": True}, []),
+        ({"call": "discard", "tile": "1m", "hand": "7p1m", "closed": True}, ["shuangyou_closed"]),
         ({"call": "discard", "tile": "7p", "hand": "7p1z", "discarded": ["1z"], "closed": True},
          ["must_follow"]),
         ({"call": "discard", "tile": "1m", "hand": "1m1z", "discarded": ["1z", "1m"]}, ["must_follow"]),
@@ -174,9 +175,11 @@ def test_calls_in_the_own_turn(call, problems):
     assert reasons(seat=2, **call) == problems
 
 
-def test_a_gold_may_be_discarded_by_option():
+def test_discards_that_options_allow():
     lock = RULES.with_options({"gold_discard": "lock"})
     assert reasons(lock, call="discard", seat=2, tile="7p", hand="7p1m") == []
+    others = RULES.with_options({"shuangyou_discard": True})
+    assert reasons(others, call="discard", seat=2, tile="1m", hand="7p1m", closed=True) == []
 
 
 def test_nobody_is_awarded_a_gold():
