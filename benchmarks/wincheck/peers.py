@@ -39,11 +39,13 @@ def versions() -> dict[str, str | None]:
     return found
 
 
-def contestants(hands: Hands) -> Iterator[Contestant]:
-    """Every task each installed library can do, without wildcards."""
+def contestants(hands: Hands, long_hands: Hands) -> Iterator[Contestant]:
+    """Every task each installed library can do, without wildcards; hands of 17 tiles where it knows them."""
     for peer in (_mahjong, _py_mahjong_gb, _riichienv, _xiangting):
         try:
             yield from peer(hands)
+            if peer is _mahjong:
+                yield _mahjong_17(long_hands)
         except ImportError:
             continue  # `versions` says so
 
@@ -65,7 +67,7 @@ def _mahjong(hands: Hands) -> Iterator[Contestant]:
     from mahjong.hand_calculating.hand_config import HandConfig
 
     counted = [counts_of(hand) for hand in hands]
-    yield Contestant("win check", "mahjong, counts", Agari.is_agari, counted)
+    yield Contestant("win check", "mahjong, counts of 14", Agari.is_agari, counted)
     yield Contestant("win check", "mahjong, 14 tile ids", lambda hand: Agari.is_agari(counts_of(hand)), hands)
 
     def waits(counts: list[int]) -> list[int]:
@@ -87,6 +89,13 @@ def _mahjong(hands: Hands) -> Iterator[Contestant]:
         return HandCalculator.estimate_hand_value(hand, hand[-1], config=config).error is None
 
     yield Contestant("verdict", "mahjong (riichi)", score, [physical(hand) for hand in hands])
+
+
+def _mahjong_17(long_hands: Hands) -> Contestant:
+    from mahjong.agari import Agari
+
+    counted = [counts_of(hand) for hand in long_hands]
+    return Contestant("win check", "mahjong, counts of 17", Agari.is_agari, counted)
 
 
 def _py_mahjong_gb(hands: Hands) -> Iterator[Contestant]:

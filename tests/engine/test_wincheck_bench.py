@@ -37,7 +37,7 @@ def test_every_task_is_measured_with_0_to_4_wildcards():
     for task in figures.values():
         engine = [name for name in task if name.startswith("engine")]
         assert all(any(f"{wilds} wildcards" in name for name in engine) for wilds in range(5))
-    assert "mahjong, counts" in figures["win check"]
+    assert "mahjong, counts of 14" in figures["win check"]
     assert all(rate > 0 for task in figures.values() for rate in task.values())
 
 
@@ -46,5 +46,5 @@ def test_a_peer_that_is_not_installed_is_named():
     answer = run("-c", WITHOUT_PEERS)
     for name in ("PyMahjongGB", "riichienv", "xiangting"):
         assert f"NOT MEASURED: {name} is not installed; pip install -r benchmarks/requirements.txt" in answer
-    assert "mahjong, counts" in answer
+    assert "mahjong, counts of 14" in answer
     assert "NOT MEASURED: mahjong " not in answer
