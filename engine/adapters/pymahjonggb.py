@@ -9,6 +9,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from engine.adapters import library
+from engine.errors import EngineError
 from engine.melds import MeldKind
 from engine.rules.mcr_fans import Fan, FanHand, Pack
 from engine.tiles import Tile
@@ -38,7 +39,7 @@ def fans(hand: FanHand) -> tuple[Fan, ...] | None:
 
     Raises:
         MissingExtraError: the library is not installed.
-        TypeError: the tiles are not those of a complete hand.
+        EngineError: the tiles are not those of a complete hand.
     """
     try:
         found = load().MahjongFanCalculator(
@@ -57,7 +58,7 @@ def fans(hand: FanHand) -> tuple[Fan, ...] | None:
     except TypeError as error:
         if str(error) == NOT_A_WIN:
             return None
-        raise
+        raise EngineError(f"the library PyMahjongGB refuses the hand: {error}.") from None
     return tuple(Fan(_code(english), points, times) for points, times, _, english in found)
 
 

@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from engine.adapters import library
+from engine.errors import EngineError
 from engine.melds import MeldKind
 from engine.rules.riichi_hand import Block, RiichiHand, Value
 from engine.tiles import Tile
@@ -36,7 +37,7 @@ def value(hand: RiichiHand) -> Value | str:
 
     Raises:
         MissingExtraError: the library is not installed.
-        ValueError: facts that contradict each other, or tiles that are no hand.
+        EngineError: facts that contradict each other, or tiles that are no hand.
     """
     calculator = _module("mahjong.hand_calculating.hand").HandCalculator
     config = _config(hand)
@@ -53,7 +54,7 @@ def value(hand: RiichiHand) -> Value | str:
     )
     if found.error:
         if found.error not in REASONS:
-            raise ValueError(f"the library refuses the hand: {found.error}.")
+            raise EngineError(f"the library mahjong refuses the hand: {found.error}.")
         return REASONS[found.error]
     names = {id(yaku): name for name, yaku in vars(config.yaku).items()}
     is_open = any(block.laid for block in hand.blocks)

@@ -267,9 +267,10 @@ def test_flowers_are_no_part_of_a_hand():
 
 def test_without_the_library_one_sentence_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "MahjongGB", None)
-    with pytest.raises(MissingExtraError, match=r"extra mcr.*pip install") as caught:
-        answer(SELF)
-    assert caught.value.extra == "mcr"
+    for asked in (lambda: answer(SELF), RULES.load_libraries):
+        with pytest.raises(MissingExtraError, match=r"extra mcr.*pip install") as caught:
+            asked()
+        assert caught.value.extra == "mcr"
     assert answer(SELF.replace("88p", "8p"))["reason"] == "tile_count"  # what needs no counting still works
     assert answer("how=draw")["outcome"] == "draw"
 
@@ -278,7 +279,7 @@ def test_another_complaint_of_the_library_is_not_taken_for_no_win():
     from engine.adapters.pymahjonggb import fans
     from engine.rules.mcr_fans import FanHand
 
-    with pytest.raises(TypeError, match="TILES_COUNT"):
+    with pytest.raises(EngineError, match="TILES_COUNT"):
         fans(FanHand(packs=(), concealed=(Tile.M1,), win=Tile.M1, self_drawn=True))
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine import rulesets
 from engine.claim import Seat
-from engine.errors import MissingExtraError
+from engine.errors import EngineError, MissingExtraError
 from engine.match import Match
 from engine.notation import (
     claim_from_object,
@@ -296,7 +296,7 @@ def test_another_complaint_of_the_library_is_not_taken_for_no_win():
     from engine.adapters.riichi import value
 
     hand = RULES._riichi_hand(parse_claim(f"{TSUMO} ippatsu", "riichi"), parse_claim(TSUMO, "riichi").win)
-    with pytest.raises(ValueError, match="ippatsu"):
+    with pytest.raises(EngineError, match="ippatsu"):
         value(hand)
 
 
