@@ -1,5 +1,5 @@
 # Two commands for everybody: `make demo` runs the system, `make test` checks it. Both set up what they need.
-.PHONY: demo demo-live test test-fast lint fmt bench soak clean setup-demo setup-test
+.PHONY: demo demo-live test test-fast lint fmt docs bench soak clean setup-demo setup-test
 .NOTPARALLEL:
 
 BIN := .venv/bin
@@ -26,6 +26,9 @@ lint: setup-test
 fmt: setup-test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: setup-test
+	$(BIN)/python docs/make_pages.py
 
 bench: setup-test
 	$(BIN)/python -m benchmarks

@@ -64,7 +64,16 @@ LABELS: Mapping[str, Mapping[str, str]] = {
 
 UNITS: Mapping[str, Mapping[str, str]] = {
     "en": {"outside": "outside"},
-    "zh": {"chips": "筹码", "lei": "垒", "water": "水", "times": "倍", "fan": "番", "outside": "课外"},
+    "zh": {
+        "chips": "筹码",
+        "lei": "垒",
+        "water": "水",
+        "times": "倍",
+        "fan": "番",
+        "han": "番",
+        "fu": "符",
+        "outside": "课外",
+    },
 }
 
 PAYERS: Mapping[str, Mapping[Payers, str]] = {

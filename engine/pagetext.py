@@ -80,13 +80,13 @@ def option_table(specs: Iterable[OptionSpec], lang: str) -> Iterator[str]:
 
 def _option_row(spec: OptionSpec, lang: str) -> tuple[str, ...]:
     words = WORDS[lang]
-    allowed = {
-        "bool": words["yes_no"],
-        "int": words["whole"].format(spec.minimum, spec.maximum),
-        "choice": ", ".join(f"`{value}`" for value in spec.allowed),
-    }
+    if spec.allowed:
+        allowed = ", ".join(f"`{value}`" for value in spec.allowed)
+    else:
+        whole = words["whole"].format(spec.minimum, spec.maximum)
+        allowed = words["yes_no"] if spec.type == "bool" else whole
     effects = spec.effects_zh or spec.effects if lang == "zh" else spec.effects
     asked = words[spec.ask] if spec.ask else ""
     told = "".join(f"<br>`{value}`: {effect}" for value, effect in effects.items())
     default = str(spec.default).lower() if spec.type == "bool" else str(spec.default)
-    return f"`{spec.name}`", default, allowed[spec.type], f"{asked}{said(spec, lang)}{told}", spec.source
+    return f"`{spec.name}`", default, allowed, f"{asked}{said(spec, lang)}{told}", spec.source

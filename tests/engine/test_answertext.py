@@ -9,7 +9,9 @@ from engine import rulesets
 from engine.answertext import LABELS, PAYERS, answer_lines
 from engine.notation import claim_from_object, parse_claim
 from engine.reasons import COMMON, LANGUAGES
+from engine.vectors import check_vector
 from engine.verdict import Outcome
+from tests.engine.extras import marks
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -82,12 +84,13 @@ def test_an_exhausted_wall():
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("ruleset", rulesets.ids())
+@pytest.mark.parametrize("ruleset", [pytest.param(name, marks=marks(name)) for name in rulesets.ids()])
 def test_every_worked_example_is_answered_in_words(ruleset, lang):
     rules = rulesets.load(ruleset)
     for vector in json.loads((GOLDEN / f"{ruleset}.json").read_text(encoding="utf-8")):
         lines = told(rules, claim_from_object(vector, ruleset), lang)
         assert lines[0].startswith(f"{vector['expect'].get('outcome', 'win')}: ")
+        assert check_vector(vector, ruleset)["ok"], vector["id"]
         assert not any("()" in line or line != line.rstrip() for line in lines)
 
 
