@@ -8,12 +8,14 @@ rest of a hand with melds is just a smaller hand. `wins` and `deficiency` check 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from operator import mul
+from functools import lru_cache
+from itertools import product
 from struct import Struct
 
 from engine.errors import EngineError
 from engine.tiles import HAND_KINDS, KINDS, Tile
 from engine.wintable import (
+    COPIES,
     FLAG,
     HEAD_RANKS,
     HONOURS,
@@ -52,21 +54,6 @@ def counts_of(tiles: Iterable[int]) -> list[int]:
     return counts
 
 
-_FIELDS = Struct(">BI6H")  # wildcards, key of the honours, head and tail key of bamboos, dots, characters
-_HONOUR_SHIFT = 96
-_WILD_SHIFT = 128
-
-
-def _tile_key(kind: int) -> int:
-    """What one tile adds to the packed key of a hand."""
-    suit, rank = divmod(kind, 9)
-    if suit == 3:
-        return int(5 ** (6 - rank)) << _HONOUR_SHIFT
-    if rank < HEAD_RANKS:
-        return int(5 ** (HEAD_RANKS - 1 - rank)) << (32 * suit + 16)
-    return int(5 ** (HEAD_RANKS + TAIL_RANKS - 1 - rank)) << (32 * suit)
-
-
 def _steps(first: int, ranks: int) -> tuple[tuple[int, int], ...]:
     """For each rank: its number from `first` on, and the way from a key to that with one more tile.
 
@@ -77,14 +64,36 @@ def _steps(first: int, ranks: int) -> tuple[tuple[int, int], ...]:
 
 _HEAD_STEPS, _TAIL_STEPS = _steps(0, HEAD_RANKS), _steps(HEAD_RANKS, TAIL_RANKS)
 _HONOUR_STEPS = _steps(Tile.EAST, HONOURS)
-_TILE_KEYS = tuple(_tile_key(kind) for kind in range(KINDS))
 
 
-def _fields(counts: Counts) -> tuple[int, ...]:
-    """0, key of the honours, head and tail key of bamboos, dots and characters."""
-    if len(counts) != KINDS or min(counts) < 0 or max(counts) > MAX_COPIES:
-        raise _counts_error(counts)
-    return _FIELDS.unpack(sum(map(mul, counts, _TILE_KEYS)).to_bytes(_FIELDS.size))
+@lru_cache(maxsize=1)
+def _keys_of_counts() -> tuple[dict[bytes, int], ...]:
+    """The key of each way to have 0..4 copies of five, of four and of three kinds."""
+    return tuple(
+        {bytes(copies): key for key, copies in enumerate(product(range(COPIES), repeat=kinds))}
+        for kinds in (HEAD_RANKS, TAIL_RANKS, HONOURS - TAIL_RANKS)
+    )
+
+
+def _fields(counts: Counts) -> tuple[int, int, int, int, int, int, int]:
+    """Head and tail key of characters, dots and bamboos, and key of the honours."""
+    fives, fours, threes = _keys_of_counts()
+    try:
+        c = bytes(counts)
+        if len(c) == KINDS:
+            honours = fours[c[27:31]] * len(threes) + threes[c[31:]]
+            return (
+                fives[c[:5]],
+                fours[c[5:9]],
+                fives[c[9:14]],
+                fours[c[14:18]],
+                fives[c[18:23]],
+                fours[c[23:27]],
+                honours,
+            )
+    except (KeyError, ValueError):
+        pass
+    raise _counts_error(counts)
 
 
 def suit_keys(counts: Counts) -> tuple[int, int, int, int]:
@@ -93,14 +102,14 @@ def suit_keys(counts: Counts) -> tuple[int, int, int, int]:
     Raises:
         CountsError: not 34 counts of 0..4.
     """
-    _, z, s, s2, p, p2, m, m2 = _fields(counts)
+    m, m2, p, p2, s, s2, z = _fields(counts)
     return m * TAIL_KEYS + m2, p * TAIL_KEYS + p2, s * TAIL_KEYS + s2, z
 
 
 def _table_sum(counts: Counts) -> int:
     """Sum of the four table bytes of a hand."""
     rows = suit_rows()
-    _, z, s, s2, p, p2, m, m2 = _fields(counts)
+    m, m2, p, p2, s, s2, z = _fields(counts)
     return rows[m][m2] + rows[p][p2] + rows[s][s2] + honour_row()[z]
 
 
@@ -174,7 +183,7 @@ def waits(counts34: Counts, wilds: int = 0, wild: Tile | None = None) -> tuple[T
     Raises:
         CountsError: not 34 counts of 0..4.
     """
-    _, z, s, s2, p, p2, m, m2 = _fields(counts34)
+    m, m2, p, p2, s, s2, z = _fields(counts34)
     rows, honours = suit_rows(), honour_row()
     table = (rows[m][m2], rows[p][p2], rows[s][s2], honours[z])
     total = sum(table)
@@ -192,6 +201,24 @@ def waits(counts34: Counts, wilds: int = 0, wild: Tile | None = None) -> tuple[T
     if wild is not None and counts34[wild] + wilds < MAX_COPIES:
         live = sorted([*live, wild])
     return tuple(live)
+
+
+_FIELDS = Struct(">BI6H")  # wildcards, key of the honours, head and tail key of bamboos, dots, characters
+_HONOUR_SHIFT = 96
+_WILD_SHIFT = 128
+
+
+def _tile_key(kind: int) -> int:
+    """What one tile adds to the packed key of a hand."""
+    suit, rank = divmod(kind, 9)
+    if suit == 3:
+        return int(5 ** (6 - rank)) << _HONOUR_SHIFT
+    if rank < HEAD_RANKS:
+        return int(5 ** (HEAD_RANKS - 1 - rank)) << (32 * suit + 16)
+    return int(5 ** (HEAD_RANKS + TAIL_RANKS - 1 - rank)) << (32 * suit)
+
+
+_TILE_KEYS = tuple(_tile_key(kind) for kind in range(KINDS))
 
 
 class WinChecker:
