@@ -10,7 +10,13 @@ from typing import Any
 
 import msgspec
 
+from engine import rulesets
+from engine.claim import OptionValue
+from engine.rulesets import RuleSet
+from firmware_bridge import profiles
+from station.errors import ConfigError
 from station.link.keys import generate, write_allow_list
+from station.places import by_side, sides_of
 
 SURNAMES = "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨"
 GIVEN = ("立芳悦明", "凯静强敏", "磊婷勇丽", "刚娟涛燕")
@@ -105,12 +111,35 @@ def prepare(home: Path, settings: Settings) -> Layout:
     return Layout(folder, tables, central_config, f"http://127.0.0.1:{http}/")
 
 
-def players(table: int) -> list[str]:
-    """Return four names for a table; no two of sixteen tables share one."""
-    return [SURNAMES[(4 * table + place) % len(SURNAMES)] + GIVEN[table // 4][place] for place in range(4)]
+def players(table: int, number: int = 4) -> list[str]:
+    """Return the names of the players of a table; no two of sixteen tables share one."""
+    return [
+        SURNAMES[(4 * table + place) % len(SURNAMES)] + GIVEN[table // 4][place] for place in range(number)
+    ]
+
+
+def machine_profile(rules: RuleSet) -> str:
+    """Return the id of the machine's setting that builds the walls of a rule set.
+
+    Raises:
+        ConfigError: no machine builds such walls.
+    """
+    stacks = rules.deal_pattern.stacks
+    wanted = by_side(stacks, sides_of(len(stacks)))
+    for name in profiles.ids():
+        if profiles.load(name).walls == wanted:
+            return name
+    raise ConfigError(f"No machine builds walls of {wanted} stacks.", fix="Choose another rule set.")
+
+
+def asked(rules: RuleSet) -> dict[str, OptionValue]:
+    """Return the options without a silent default, which an organiser is asked for; they take our values."""
+    specs = rulesets.option_specs(rules.id)
+    return {name: rules.options[name] for name, spec in specs.items() if spec.ask == "must"}
 
 
 def _table(home: Path, folder: Path, name: str, endpoint: str, settings: Settings) -> TableFiles:
+    rules = rulesets.load(settings.ruleset)
     port = free_port()
     table_home = folder / name
     table_home.mkdir()
@@ -120,7 +149,8 @@ def _table(home: Path, folder: Path, name: str, endpoint: str, settings: Setting
         "home": str(table_home),
         "http_port": port,
         "ruleset": settings.ruleset,
-        "players": players(int(name[1:]) - 1),
+        "options": asked(rules),
+        "players": players(int(name[1:]) - 1, rules.players),
         "serial": f"pty:{pty}",
         "camera": "render",
         "secret_key": f"keys/{name}.key",

@@ -1,23 +1,29 @@
-"""Simulated players: they draw, discard, pung, kong and claim by real rules. Pure and seeded.
+"""One hand as simulated players play it by the rules of any rule set. Pure and seeded.
 
-They stand in for the people at the table, so they know their tiles; nothing else of the system does.
+They stand in for the people at the table, so they know their tiles; nothing else of the system does. What a
+rule set's players aim for and how they win is `station.demo.play`'s; who may take which tile is the engine's.
 """
 
 from __future__ import annotations
 
+import contextlib
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from engine.claim import Counters, Seat
+from engine.calls import MELDS
+from engine.claim import DRAW, Seat
+from engine.facts import Facts, FactSpec, FactValue
 from engine.melds import Meld, MeldKind
-from engine.tiles import KINDS, Tile
-from engine.wincheck import deficiency
+from engine.rulesets import RuleSet
+from engine.tiles import Tile
+from station.demo.laid import LaidOpen, OpenTiles
+from station.demo.wall import Wall
 
-SEATS = 4
-ONE_SHORT = 3
-"""Wildcards a hand of 3n + 2 tiles lacks when it waits for one more: they come in threes (15, 17 … tiles)."""
+if TYPE_CHECKING:
+    from station.demo.play.tactics import Tactics
 
 
 class Style(StrEnum):
@@ -28,212 +34,335 @@ class Style(StrEnum):
     SLEEPY = "sleepy"
 
 
-@dataclass(frozen=True, slots=True)
-class LaidOpen:
-    """A claim as it really is: what lies on the table, and what everybody saw happen."""
+@dataclass(slots=True)
+class Player:
+    """One player's tiles. ``passed``: what others discarded since he last drew, and he did not take."""
 
     seat: Seat
-    how: str
-    source: Seat | None
-    da: Counters
-    concealed: tuple[Tile, ...]
-    melds: tuple[Meld, ...]
-    win: Tile
-
-
-@dataclass(slots=True)
-class _Player:
     tiles: list[Tile]
     melds: list[Meld] = field(default_factory=list)
+    flowers: list[Tile] = field(default_factory=list)
+    spread: list[tuple[Tile, ...]] = field(default_factory=list)
     discards: list[Tile] = field(default_factory=list)
-    shou: int = 0
-    er: int = 0
-    peng: int = 0
-
-    def da(self) -> Counters:
-        return Counters(shou=self.shou, er=self.er, peng=self.peng)
+    passed: list[Tile] = field(default_factory=list)
 
 
-def missing(tiles: Sequence[Tile], wild: Tile) -> int:
-    """Return how many more wildcards the tiles need to win (0 or less: they win)."""
-    counts = [0] * KINDS
-    wilds = 0
-    for tile in tiles:
-        if tile == wild:
-            wilds += 1
-        else:
-            counts[tile] += 1
-    return deficiency(counts) - wilds
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """A tile with which somebody may win.
+
+    ``source``: whose tile it is (None: drawn). ``dealt``: the last of the dealer's dealt tiles. ``kong``: of
+    the kong which it replaces. ``robbed``: it is being added to a pung. ``last``: nothing is left to draw.
+    """
+
+    tile: Tile
+    source: Seat | None = None
+    dealt: bool = False
+    kong: MeldKind | None = None
+    robbed: bool = False
+    last: bool = False
 
 
-def _missing_with_face(tiles: Sequence[Tile], claimed: Tile, wild: Tile) -> int:
-    """As `missing`, with one more tile that has only its face value (a claimed wildcard)."""
-    counts = [0] * KINDS
-    counts[claimed] += 1
-    wilds = 0
-    for tile in tiles:
-        if tile == wild:
-            wilds += 1
-        else:
-            counts[tile] += 1
-    if counts[claimed] > 4:
-        return KINDS
-    return deficiency(counts) - wilds
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a player lays his hand open: the way to win, the tiles, facts that only this way to win has."""
+
+    how: str
+    concealed: tuple[Tile, ...]
+    win: Tile | None
+    facts: Facts = Facts()
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """A call on another player's tile, and the own tiles that go with it."""
+
+    kind: str
+    own: tuple[Tile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A call in one's own turn, the tiles it lays down, and how many are drawn in their place.
+
+    ``added``: the meld that a tile joins; ``joins``: which of the player's spread groups, None = a new one.
+    """
+
+    kind: str
+    tiles: tuple[Tile, ...]
+    replaced: int = 0
+    added: Meld | None = None
+    joins: int | None = None
+
+
+class _Exhausted(Exception):
+    """The wall has nothing more for somebody who has to draw."""
 
 
 class Round:
-    """One hand at the table. Iterate `claims()`: a claim, then what follows if it did not end the hand."""
+    """One hand at the table. Iterate `claims()`: a claim, then what follows if it did not end the hand.
+
+    Args:
+        tactics: makes what the players do by, for this hand.
+        streak, circle: of the match, where the rule set asks for them.
+    """
 
     def __init__(
         self,
-        hands: Sequence[Sequence[Tile]],
-        wall: Sequence[Tile],
-        wild: Tile,
+        rules: RuleSet,
+        wall: Wall,
         style: Style,
         rng: random.Random,
+        tactics: Callable[[Round], Tactics],
+        *,
+        streak: int = 0,
+        circle: int = 1,
     ) -> None:
-        self._players = [_Player(list(hand)) for hand in hands]
-        self._wall = list(wall)
-        self._wild = wild
-        self._style = style
-        self._rng = rng
-        self._bluffed = style is not Style.BLUFF
+        self.rules = rules
+        self.wall = wall
+        self.style = style
+        self.rng = rng
+        self.players = [Player(Seat(seat), hand) for seat, hand in enumerate(wall.deal())]
+        self.indicator: Tile | None = None
+        self.lying: list[Tile] = []
+        """Discards that nobody took."""
         self.barred: set[Seat] = set()
+        self._match = {"streak": streak, "round": (circle - 1) % rules.players}
+        self._losers_score = bool(rules.data.seat_facts)
+        self._losers_score = bool(rules.data.seat_facts)
+        self._bluffed = style is not Style.BLUFF
+        self._tactics = tactics(self)
+
+    # ---- before the first discard ------------------------------------------------------------------
+
+    def replace_flowers(self) -> None:
+        """Replace the dealt flowers, the dealer first, round by round."""
+        while any(tile.is_flower for player in self.players for tile in player.tiles):
+            for player in self.players:
+                flowers = [tile for tile in player.tiles if tile.is_flower]
+                player.flowers += flowers
+                player.tiles = [tile for tile in player.tiles if not tile.is_flower]
+                player.tiles += [self.wall.replacement() for _ in flowers]
+
+    def open(self, indicator: Tile | None) -> None:
+        """The tile that the rule set turns up is known."""
+        self.indicator = indicator
+
+    # ---- play --------------------------------------------------------------------------------------
 
     def claims(self) -> Iterator[LaidOpen]:
         """Play on and yield each claim; the iterator ends when the wall is exhausted."""
-        seat, how = Seat(0), "heaven"
-        drawn: Tile | None = self._players[0].tiles.pop()
-        while True:
-            assert drawn is not None
-            yield from self._own_turn(seat, drawn, how)
-            discard, after_pung = self._discard(seat), False
+        self._tactics.begin()
+        player = self.players[0]
+        chance = Chance(player.tiles.pop(), dealt=True)
+        for winner, way in self._tactics.at_start(chance):
+            yield from self._claim(winner, way, None)
+        with contextlib.suppress(_Exhausted):
             while True:
-                yield from self._others_win(seat, discard)
-                caller = self._caller(seat, discard)
-                if caller is None:
-                    break
-                seat, konged = self._call(caller, discard)
-                if konged:
-                    if not self._wall:
-                        return
-                    yield from self._own_turn(seat, self._wall.pop(), "kong_ming")
-                after_pung = not konged
-                discard = self._discard(seat, after_pung=after_pung)
-            if not self._wall:
-                return
-            seat, how = Seat((seat + 1) % SEATS), "self"
-            drawn = self._wall.pop(0)
+                yield from self._turn(player, chance)
+                player = yield from self._discards(player)
+                player = self.after(player)[0]
+                player.passed.clear()
+                chance = self._drawn(player)
 
-    def _own_turn(self, seat: Seat, drawn: Tile, how: str) -> Iterator[LaidOpen]:
-        """Claim with the tile just drawn, lay concealed kongs, and keep the tile."""
-        player = self._players[seat]
+    def exhausted(self) -> LaidOpen | None:
+        """What lies open when the wall is empty, where that is settled; else None."""
+        if not self._losers_score:
+            return None
+        return LaidOpen(None, DRAW, None, Facts(), (), None, self._tables(), everybody=True)
+
+    def after(self, player: Player) -> list[Player]:
+        """The other players in turn after one."""
+        n = len(self.players)
+        return [self.players[(player.seat + step) % n] for step in range(1, n)]
+
+    def open_copies(self, tile: Tile) -> int:
+        """How many copies of a kind everybody can see."""
+        melds = [meld for player in self.players for meld in player.melds]
+        seen = [kind for meld in melds if meld.kind is not MeldKind.SHAO for kind in meld.tiles]
+        return self.lying.count(tile) + seen.count(tile)
+
+    def _drawn(self, player: Player, kong: MeldKind | None = None, *, tail: bool = False) -> Chance:
+        """Draw for a player, flowers replaced at once; ``kong``: of the kong that needs a replacement."""
+        while self.wall.live:
+            tile = self.wall.replacement() if tail else self.wall.draw()
+            if not tile.is_flower:
+                return Chance(tile, kong=kong, last=not self.wall.live)
+            player.flowers.append(tile)
+            kong, tail = None, True
+        raise _Exhausted
+
+    def _turn(self, player: Player, chance: Chance | None) -> Iterator[LaidOpen]:
+        """Claim with the tile drawn, keep it, lay what can be laid, and so on with every replacement.
+
+        Without a tile drawn it is the turn after a call.
+        """
+        called = chance is None
         while True:
-            yield from self._with_drawn(seat, drawn, how)
-            player.tiles.append(drawn)
-            kong = self._concealed_kong(player)
-            if kong is None or not self._wall:
+            if chance is not None:
+                yield from self._with_drawn(player, chance)
+                player.tiles.append(chance.tile)
+            own = self._tactics.own(player, called=called)
+            if own is None:
                 return
-            player.tiles = [t for t in player.tiles if t != kong]
-            player.melds.append(Meld(MeldKind.CONCEALED_KONG, (kong,) * 4))
-            drawn, how = self._wall.pop(), "kong_an"
+            chance = yield from self._lay(player, own)
 
-    def _with_drawn(self, seat: Seat, drawn: Tile, how: str) -> Iterator[LaidOpen]:
-        player = self._players[seat]
-        away = missing([*player.tiles, drawn], self._wild)
-        if how == "heaven" and away > 0:
-            how = "self"
-        if away <= 0:
-            yield from self._claim(seat, drawn, how, None)
-        elif away <= ONE_SHORT and not self._bluffed and seat not in self.barred:
-            self._bluffed = True
-            yield self._laid_open(seat, drawn, how, None)
+    def _with_drawn(self, player: Player, chance: Chance) -> Iterator[LaidOpen]:
+        way = self._tactics.way(player, chance)
+        if way is not None:
+            yield from self._claim(player, way, None)
+        elif not self._bluffed and player.seat not in self.barred:
+            bluff = self._tactics.bluff(player, chance)
+            if bluff is not None:
+                self._bluffed = True
+                yield self.laid_open(player, bluff, None)
 
-    def _others_win(self, seat: Seat, discard: Tile) -> Iterator[LaidOpen]:
-        for step in range(1, SEATS):
-            other = Seat((seat + step) % SEATS)
-            if _missing_with_face(self._players[other].tiles, discard, self._wild) <= 0:
-                yield from self._claim(other, discard, "discard", seat)
+    def _lay(self, player: Player, own: Own) -> Generator[LaidOpen, None, Chance | None]:
+        """Lay down one's own tiles; the value is the replacement with which he may win."""
+        player.tiles = without(player.tiles, own.tiles)
+        if own.kind == "kong_added":
+            yield from self._others_win(player, Chance(own.tiles[0], player.seat, robbed=True))
+        self._put_down(player, own)
+        chance = None
+        for _ in range(own.replaced):
+            if chance is not None:
+                player.tiles.append(chance.tile)
+            chance = self._drawn(player, MELDS.get(own.kind), tail=True)
+        return chance
 
-    def _claim(self, seat: Seat, win: Tile, how: str, source: Seat | None) -> Iterator[LaidOpen]:
-        if self._style is not Style.SLEEPY and seat not in self.barred:
-            yield self._laid_open(seat, win, how, source)
+    @staticmethod
+    def _put_down(player: Player, own: Own) -> None:
+        kind = MELDS.get(own.kind)
+        if kind is None and own.joins is None:
+            player.spread.append(own.tiles)
+        elif kind is None and own.joins is not None:
+            player.spread[own.joins] += own.tiles
+        elif kind is not None and own.added is None:
+            player.melds.append(Meld(kind, own.tiles))
+        elif kind is not None and own.added is not None:
+            joined = Meld(kind, (*own.added.tiles, *own.tiles))
+            player.melds[player.melds.index(own.added)] = joined
 
-    def _laid_open(self, seat: Seat, win: Tile, how: str, source: Seat | None) -> LaidOpen:
-        player = self._players[seat]
-        concealed = tuple(sorted(player.tiles))
-        return LaidOpen(seat, how, source, player.da(), concealed, tuple(player.melds), win)
+    def _discards(self, player: Player) -> Generator[LaidOpen, None, Player]:
+        """Discard, and play on as long as somebody calls; the value is who discarded last."""
+        after = ""
+        while True:
+            tile = self._discard(player, after)
+            if self._tactics.closes(player):
+                yield from self._last_draws(player, tile)
+            yield from self._others_win(player, Chance(tile, player.seat, last=not self.wall.live))
+            called = self._called(player, tile)
+            for other in self.after(player):
+                if called is None or other is not called[0]:
+                    other.passed.append(tile)
+            if called is None:
+                self.lying.append(tile)
+                return player
+            player, take = called
+            after = take.kind
+            self._meld(player, take, tile)
+            chance = self._drawn(player, MeldKind.KONG, tail=True) if take.kind == "kong" else None
+            yield from self._turn(player, chance)
 
-    def _concealed_kong(self, player: _Player) -> Tile | None:
-        for tile in sorted(set(player.tiles)):
-            if tile != self._wild and player.tiles.count(tile) == 4:
-                rest = [t for t in player.tiles if t != tile]
-                if missing(rest, self._wild) <= missing(player.tiles, self._wild):
-                    return tile
-        return None
+    def _last_draws(self, player: Player, tile: Tile) -> Iterator[LaidOpen]:
+        """Everybody draws once more and may only win with what he draws (双游): nobody calls or discards."""
+        self.lying.append(tile)
+        for other in self.after(player):
+            if not self.wall.live:
+                raise _Exhausted
+            drawn = self.wall.draw()
+            if drawn.is_flower:
+                other.flowers.append(drawn)
+                continue
+            yield from self._with_drawn(other, Chance(drawn, last=not self.wall.live))
+            other.tiles.append(drawn)
+        chance = self._drawn(player)
+        yield from self._with_drawn(player, chance)
+        player.tiles.append(chance.tile)
+        raise _Exhausted
 
-    def _discard(self, seat: Seat, *, after_pung: bool = False) -> Tile:
-        player = self._players[seat]
-        tile = self._choose(player)
+    def _discard(self, player: Player, after: str) -> Tile:
+        tile = self._tactics.choose(player)
         player.tiles.remove(tile)
-        if tile == self._wild:
-            self._count_wild(player, after_pung)
+        self._tactics.discarded(player, tile, after)
         player.discards.append(tile)
         return tile
 
-    def _choose(self, player: _Player) -> Tile:
-        """Discard what leaves the hand nearest to a win; now and then a wildcard, for its bonus."""
-        if self._wild in player.tiles and len(player.discards) < 2 and self._rng.random() < 0.25:
-            return self._wild
-        if self._style is Style.SLEEPY:
-            return self._rng.choice(sorted(player.tiles))
-        options = sorted({t for t in player.tiles if t != self._wild}) or [self._wild]
-        return min(options, key=lambda tile: self._cost(player, tile))
+    def _others_win(self, player: Player, chance: Chance) -> Iterator[LaidOpen]:
+        for other in self.after(player):
+            way = self._tactics.way(other, chance)
+            if way is not None:
+                yield from self._claim(other, way, player.seat)
 
-    def _cost(self, player: _Player, tile: Tile) -> tuple[int, int, float]:
-        rest = list(player.tiles)
-        rest.remove(tile)
-        company = sum(self._near(tile, other) for other in rest)
-        return missing(rest, self._wild), company, self._rng.random()
-
-    @staticmethod
-    def _near(tile: Tile, other: Tile) -> int:
-        if tile == other:
-            return 4
-        if tile.is_suited and other.is_suited and tile.suit == other.suit:
-            return max(0, 3 - abs(tile.rank - other.rank))
-        return 0
-
-    def _count_wild(self, player: _Player, after_pung: bool) -> None:
-        if after_pung:
-            player.peng += 1
-        elif all(t == self._wild for t in player.discards):
-            player.shou += 1
-        else:
-            player.er += 1
-
-    def _caller(self, seat: Seat, discard: Tile) -> Seat | None:
-        if discard == self._wild or self._style is Style.SLEEPY:
+    def _called(self, player: Player, tile: Tile) -> tuple[Player, Take] | None:
+        """Who takes a discard that nobody wins on, by the engine's order of calls."""
+        if self.style is Style.SLEEPY:
             return None
-        for step in range(1, SEATS):
-            other = Seat((seat + step) % SEATS)
-            tiles = self._players[other].tiles
-            if tiles.count(discard) >= 2 and self._gains(tiles, discard):
-                return other
-        return None
+        wanted = {other.seat: self._tactics.wanted(other, tile, player.seat) for other in self.after(player)}
+        wants = [(seat, take.kind) for seat, take in wanted.items() if take is not None]
+        award = self.rules.award(tile, player.seat, wants, indicator=self.indicator)
+        take = None if award.seat is None else wanted[award.seat]
+        return None if take is None or award.seat is None else (self.players[award.seat], take)
 
-    def _gains(self, tiles: list[Tile], discard: Tile) -> bool:
-        rest = list(tiles)
-        rest.remove(discard)
-        rest.remove(discard)
-        return missing(rest, self._wild) < missing(tiles, self._wild)
+    def _meld(self, player: Player, take: Take, tile: Tile) -> None:
+        shao = Meld(MeldKind.SHAO, take.own) if take.kind == "kong" else None
+        if shao in player.melds:
+            player.melds.remove(shao)
+        else:
+            for own in take.own:
+                player.tiles.remove(own)
+        player.melds.append(Meld(MELDS[take.kind], tuple(sorted((*take.own, tile)))))
 
-    def _call(self, caller: Seat, discard: Tile) -> tuple[Seat, bool]:
-        """Pung, or kong when three are held; returns who is to move and whether it was a kong."""
-        player = self._players[caller]
-        konged = player.tiles.count(discard) == 3 and bool(self._wall)
-        for _ in range(3 if konged else 2):
-            player.tiles.remove(discard)
-        kind = MeldKind.KONG if konged else MeldKind.PUNG
-        player.melds.append(Meld(kind, (discard,) * (4 if konged else 3)))
-        return caller, konged
+    # ---- what lies open ----------------------------------------------------------------------------
+
+    def _claim(self, player: Player, way: Way, source: Seat | None) -> Iterator[LaidOpen]:
+        if self.style is not Style.SLEEPY and player.seat not in self.barred:
+            yield self.laid_open(player, way, source)
+
+    def laid_open(self, player: Player, way: Way, source: Seat | None) -> LaidOpen:
+        """What lies open if a player claims now."""
+        facts = Facts({**self._known(player), **way.facts})
+        return LaidOpen(
+            player.seat,
+            way.how,
+            source,
+            facts,
+            way.concealed,
+            way.win,
+            self._tables(),
+            everybody=self._losers_score,
+        )
+
+    def _tables(self) -> tuple[OpenTiles, ...]:
+        """What everybody sees of each player."""
+        return tuple(
+            OpenTiles(
+                tuple(player.melds),
+                tuple(player.flowers),
+                tuple(player.spread),
+                self._tactics.facts(player),
+            )
+            for player in self.players
+        )
+
+    def _known(self, player: Player) -> Facts:
+        """Facts of a claim which the match and the flowers tell."""
+        found: dict[str, FactValue] = {}
+        for name, spec in self.rules.data.facts.items():
+            value = self._value(spec, player)
+            if value:
+                found[name] = value
+        return Facts(found)
+
+    def _value(self, spec: FactSpec, player: Player) -> FactValue:
+        if spec.role == "flowers":
+            return tuple(player.flowers) if spec.type == "tiles" else len(player.flowers)
+        return {**self._match, "seat": int(player.seat)}.get(spec.role, 0)
+
+
+def without(tiles: Sequence[Tile], taken: Sequence[Tile]) -> list[Tile]:
+    """Return the tiles with some of them taken away."""
+    left = list(tiles)
+    for tile in taken:
+        left.remove(tile)
+    return left

@@ -13,7 +13,7 @@ import httpx
 
 from engine import rulesets
 from station.demo.client import TableClient
-from station.demo.layout import Layout, Settings, TableFiles, prepare
+from station.demo.layout import Layout, Settings, TableFiles, asked, machine_profile, prepare
 from station.demo.script import Script
 from station.demo.summary import summarise
 from station.demo.supervisor import Child
@@ -48,6 +48,8 @@ class Demo:
         on_call: Callable[[str, int], None] = _unheard,
     ) -> None:
         self._settings = settings
+        self._rules = rulesets.load(settings.ruleset)
+        self._profile = machine_profile(self._rules)
         self._on_hand = on_hand
         self._on_call = on_call
         self.layout: Layout = prepare(home, settings)
@@ -66,6 +68,7 @@ class Demo:
         settings = self._settings
         arguments = [
             "machine-sim",
+            "--profile", self._profile,
             "--pty-link", str(table.pty),
             "--pulses", str(table.pulses),
             "--seed", str(1000 * settings.seed + number),
@@ -77,7 +80,7 @@ class Demo:
         settings = self._settings
         return Script(
             TableClient(self._http, table.http),
-            rulesets.load(settings.ruleset),
+            self._rules,
             table.scene,
             table=number,
             hands=settings.hands,
@@ -180,6 +183,8 @@ class Demo:
             for table, script in zip(layout.tables, self._scripts, strict=True)
         }
         result = summarise(logs, layout.central_log, differ)
+        result["ruleset"] = self._rules.id
+        result["settings"] = asked(self._rules)
         result["motions"] = {table.name: motions_of(table.pulses) for table in layout.tables}
         restarts = self.restarts()
         if restarts:

@@ -6,7 +6,6 @@ The referee sees the table as a person would: the truth lies open, the screen sh
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,17 +13,19 @@ from typing import Any
 
 import structlog
 
-from engine.claim import Claim
-from engine.notation import format_meld, format_tiles
+from engine.claim import Claim, Seat
+from engine.match import Match, Played
 from engine.rulesets import RuleSet
 from engine.tiles import Tile
 from engine.verdict import Outcome
 from station.demo.client import Rejected, TableClient
-from station.demo.players import LaidOpen
-from station.demo.world import STYLES, Hand, shown
-from station.places import Place, by_place, by_seat, place_of
-from station.table.proposal import meld_of
-from vision.render import LaidHand, Scene
+from station.demo.laid import LaidOpen
+from station.demo.referee import claim_body, correction, is_read
+from station.demo.scenes import scene_of
+from station.demo.truth import differences, match_of
+from station.demo.world import STYLES, Hand
+from station.places import Place, place_of, sides_of
+from vision.render import Scene
 
 log = structlog.get_logger()
 
@@ -35,10 +36,12 @@ GIVE_UP_S = 10.0
 
 @dataclass(slots=True)
 class _Pending:
-    """The claim being judged, and what the referee already did about it."""
+    """The claim being judged (or the exhausted wall), and what the engine says to it if it is true."""
 
     laid: LaidOpen
     truth: Claim
+    before: Match
+    expected: Played
     declared: bool = False
 
 
@@ -74,6 +77,8 @@ class Script:
         self._hand: Hand | None = None
         self._hand_no = 0
         self._pending: _Pending | None = None
+        self._booked: Match | None = None
+        """The match after what the referee has just had booked."""
         self._bluffs = 0
         self._shown: Scene | None = None
         self._indicator_looks = 0
@@ -87,12 +92,13 @@ class Script:
 
     def lay_out(self) -> None:
         """Put an empty table in front of the camera."""
-        self._show(None, None)
+        self._show(None, None, None)
 
     async def play(self) -> None:
         """Play on until the hands are played and ruled (for ever with ``hands`` None)."""
         while True:
             state = await self._client.state()
+            self._compare_accounts(state)
             if self._last_ruled(state):
                 if await self._ended(state):
                     return
@@ -125,20 +131,29 @@ class Script:
         match state["phase"]:
             case "start" | "ruled":
                 self._settle(state)
-                return self._referee and await self._client.post("start", {}, state["rev"])
+                return await self._tap("start", {}, state)
             case "dice":
-                self._show(None, None)
-                return self._referee and await self._client.post("dice", {}, state["rev"])
+                self._show(None, None, None)
+                return await self._tap("dice", {}, state)
+            case "flowers":
+                self._dealt(state)
+                return await self._tap("flowers", {}, state)
+            case "gold":
+                self._dealt(state)
+                return await self._tap("dice", {}, state)
             case "indicator":
                 return await self._indicator(state)
             case "play":
                 return await self._play_on(state)
-            case "verdict":
+            case "claim" | "verdict":
                 return self._referee and await self._judge(state)
             case "recovery":
-                choice = state["recovery"]["choices"][0]
-                return self._referee and await self._client.post("recovery", {"choice": choice}, state["rev"])
+                return await self._tap("recovery", {"choice": state["recovery"]["choices"][0]}, state)
         return False
+
+    async def _tap(self, action: str, body: dict[str, Any], state: dict[str, Any]) -> bool:
+        """What a referee taps; without a scripted one a person does."""
+        return self._referee and await self._client.post(action, body, state["rev"])
 
     # ---- the players ------------------------------------------------------------------------------
 
@@ -147,7 +162,9 @@ class Script:
         if self._hand is None or self._hand_no != number:
             style = STYLES[(number - 1 + 2 * self._table) % len(STYLES)]
             seed = f"{self._seed}/{self._table}/{number}"
-            self._hand = Hand(self._rules, seed, style, state["dice"])
+            self._hand = Hand(
+                self._rules, seed, style, state["dice"], streak=state["streak"], circle=state["circle"]
+            )
             self._hand_no = number
             self._indicator_looks = 0
             self._pending = None
@@ -155,26 +172,24 @@ class Script:
 
     async def _indicator(self, state: dict[str, Any]) -> bool:
         hand = self._dealt(state)
+        if hand.indicator is None:
+            hand.turn_up(state["break"]["gold"]["dice"])
         machine = state["machine"]
-        flipped = machine is None or machine["indicator_up"]
-        self._show(hand.dealt.indicator.id if flipped else "back", None)
+        flipped = machine is None or machine["indicator_up"] or hand.wall.turned is not None
+        self._show(state, _id(hand.indicator) if flipped else "back", None)
         self._indicator_looks += 1
-        if self._referee and self._indicator_looks * POLL_S > GIVE_UP_S:
+        if self._indicator_looks * POLL_S > GIVE_UP_S:
             # The camera finds no tile there: a person reads it instead.
-            return await self._client.post("indicator", {"tile": hand.dealt.indicator.id}, state["rev"])
+            return await self._tap("indicator", {"tile": _id(hand.indicator)}, state)
         return False
 
     async def _play_on(self, state: dict[str, Any]) -> bool:
         hand = self._dealt(state)
-        shown_tile = state["indicator"]
-        wrong = shown_tile["tile"] != hand.dealt.indicator.id
-        if shown_tile["doubt"] or (wrong and self._mend):
-            if not self._referee:
-                return False
-            tile = hand.dealt.indicator.id if self._mend else shown_tile["tile"]
-            if tile not in _kinds():
-                tile = hand.dealt.indicator.id
-            return await self._client.post("indicator", {"tile": tile}, state["rev"])
+        if state["indicator"] is not None and not self._indicator_right(state, hand):
+            tile = _id(hand.indicator) if self._mend else state["indicator"]["tile"]
+            return await self._tap(
+                "indicator", {"tile": tile if tile in _KINDS else _id(hand.indicator)}, state
+            )
         if self._pending is not None and self._pending.declared:
             self._turned_down(self._pending, hand, state)
         if self._pending is None:
@@ -185,107 +200,119 @@ class Script:
             await asyncio.sleep(self._think_s)
         return await self._declare(self._pending, state)
 
+    def _indicator_right(self, state: dict[str, Any], hand: Hand) -> bool:
+        """Whether the turned-up tile needs nobody: no doubt, and read right, if somebody mends at all."""
+        found = state["indicator"]
+        return not found["doubt"] and (not self._mend or found["tile"] == _id(hand.indicator))
+
     def _turned_down(self, pending: _Pending, hand: Hand, state: dict[str, Any]) -> None:
         """A person rejected the claim or ruled a false win: the hand goes on without it."""
         self._compare_no_win(pending)
-        place = place_of(pending.laid.seat, Place(state["dealer"]))
-        if state["places"][place]["barred"]:
-            hand.bar(pending.laid.seat)
+        seat = pending.laid.seat
+        if seat is not None and _is_out(state["places"][self._place(seat, state)]):
+            hand.bar(seat)
         self._pending = None
 
     async def _exhausted(self, hand: Hand, state: dict[str, Any]) -> bool:
         """The wall is empty: the referee rules a draw; without one the players call."""
         if self._referee:
-            return await self._client.post("ruling", {"kind": "draw"}, state["rev"])
+            return await self._draw(hand, state)
         if not hand.called:
             hand.called = True
+            laid = hand.exhausted()
+            if laid is not None:
+                self._show(state, _id(hand.indicator), laid)
             if self._on_call is not None:
                 self._on_call(self._hand_no)
             await self._client.post("call", {"place": state["dealer"]}, None)
         return False
 
     def _claim_of(self, hand: Hand, laid: LaidOpen, state: dict[str, Any]) -> _Pending:
-        chips = by_seat([p["chips"] for p in state["places"]], Place(state["dealer"]))
-        return _Pending(laid, hand.claim(laid, chips))
+        match = match_of(self._rules, state)
+        truth = match.supplied(hand.claim(laid))
+        return _Pending(laid, truth, match, match.claim(truth))
 
     async def _declare(self, pending: _Pending, state: dict[str, Any]) -> bool:
-        laid, dealer = pending.laid, Place(state["dealer"])
-        place = place_of(laid.seat, dealer)
-        hand = self._dealt(state)
-        self._show(hand.dealt.indicator.id, (place, laid))
-        body: dict[str, Any] = {
-            "place": place,
-            "how": laid.how,
-            "da": dict(laid.da),
-        }
-        if laid.source is not None:
-            body["from"] = place_of(laid.source, dealer)
+        self._show(state, _id(self._dealt(state).indicator), pending.laid)
+        body = claim_body(self._rules, pending.laid, Place(state["dealer"]))
         pending.declared = await self._client.post("claim", body, state["rev"])
         return pending.declared
 
-    def _show(self, indicator: str | None, opened: tuple[Place, LaidOpen] | None) -> None:
-        """Put the table in front of the camera."""
-        hands = {}
-        if opened is not None:
-            place, laid = opened
-            groups: dict[str, list[str]] = {}
-            for group, tile in shown(laid):
-                groups.setdefault(group, []).append(tile.id)
-            melds = tuple(tuple(tiles) for group, tiles in groups.items() if group.startswith("meld"))
-            hands[int(place)] = LaidHand(melds, tuple(groups.get("concealed", [])), groups["win"][0])
-        text = f"{self._seed}/{self._table}/{self._hand_no}/{indicator}/{hands}"
-        light = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "big")
-        scene = Scene(indicator=indicator, hands=hands, light_seed=light)
+    def _show(self, state: dict[str, Any] | None, indicator: str | None, laid: LaidOpen | None) -> None:
+        """Put the table in front of the camera; without a state it is empty."""
+        sides = sides_of(self._rules.players) if state is None else [p["side"] for p in state["places"]]
+        scene = scene_of(
+            None if state is None else self._hand,
+            indicator,
+            laid,
+            sides=sides,
+            dealer=Place(0 if state is None else state["dealer"]),
+            seed=f"{self._seed}/{self._table}/{self._hand_no}",
+        )
         if self._shown != scene:
             self._shown = scene
             scene.save(self._scene)
 
+    def _place(self, seat: Seat, state: dict[str, Any]) -> Place:
+        return place_of(seat, Place(state["dealer"]), self._rules.players)
+
     # ---- the referee ------------------------------------------------------------------------------
 
+    async def _draw(self, hand: Hand, state: dict[str, Any]) -> bool:
+        """Rule the draw; where losers score, all lay open what counts, and it is read first."""
+        laid = hand.exhausted()
+        if laid is not None:
+            self._pending = self._claim_of(hand, laid, state)
+            self._pending.declared = True
+            self._show(state, _id(hand.indicator), laid)
+        match = match_of(self._rules, state)
+        booked = await self._client.post("ruling", {"kind": "draw"}, state["rev"])
+        if booked and laid is None:
+            self._booked = match.draw().match
+        return booked
+
     async def _judge(self, state: dict[str, Any]) -> bool:
-        pending = self._pending
-        if pending is None:
+        pending, claim = self._pending, state["claim"]
+        if pending is None or claim is None or not is_read(claim):
             return False
-        claim = state["claim"]
-        truth = shown(pending.laid)
-        fix = self._correction(claim["tiles"], truth)
+        dealer = Place(state["dealer"])
+        fix = correction(claim, pending.laid, self._rules, dealer, mend=self._mend)
         if fix is not None:
             action, body = fix
             return await self._client.post(action, body, state["rev"])
         if claim["can_confirm"]:
-            return await self._client.post("confirm", {}, state["rev"])
+            booked = await self._client.post("confirm", {}, state["rev"])
+            if booked:
+                self._booked = pending.expected.match
+            return booked
         return await self._no_win(pending, state)
-
-    def _correction(
-        self, tiles: list[dict[str, Any]], truth: list[tuple[str, Tile]]
-    ) -> tuple[str, dict[str, Any]] | None:
-        """Return the next thing a referee would mend or approve."""
-        same_layout = [t["group"] for t in tiles] == [group for group, _ in truth]
-        if self._mend and not same_layout:
-            return "hand", {"line": line_of(truth)}
-        for index, tile in enumerate(tiles):
-            right = truth[index][1].id if same_layout else tile["kind"]
-            if self._mend and tile["kind"] != right:
-                return "tile", {"i": index, "kind": right}
-            if tile["doubt"]:
-                return "tile", {"i": index, "kind": tile["kind"]}
-        return None
 
     async def _no_win(self, pending: _Pending, state: dict[str, Any]) -> bool:
         """Reject, or rule a false win every other time: that is the referee's to decide."""
-        if "false_win" not in state["ruling_options"] or self._bluffs % 2 == 1:
+        seat = pending.laid.seat
+        after: Match | None = None
+        if seat is None or "false_win" not in state["ruling_options"] or self._bluffs % 2 == 1:
             booked = await self._client.post("reject", {}, state["rev"])
         else:
+            after = match_of(self._rules, state).false_win(seat).match
             booked = await self._client.post("ruling", {"kind": "false_win"}, state["rev"])
             if booked and self._hand is not None:
-                self._hand.bar(pending.laid.seat)
+                self._hand.bar(seat)
         if booked:
+            self._booked = after
             self._bluffs += 1
             self._compare_no_win(pending)
             self._pending = None
         return booked
 
     # ---- comparing with the truth -----------------------------------------------------------------
+
+    def _compare_accounts(self, state: dict[str, Any]) -> None:
+        """Compare what the referee has just had booked with what the true claim is worth."""
+        expected, self._booked = self._booked, None
+        if expected is not None:
+            found = differences(expected, state)
+            self.disagreements += [f"hand {self._hand_no}: {text}" for text in found]
 
     def _compare_no_win(self, pending: _Pending) -> None:
         if self._rules.check(pending.truth).outcome is Outcome.WIN:
@@ -296,38 +323,31 @@ class Script:
         last, pending = state["last"], self._pending
         if last is None or last["hand_no"] != self._hand_no or self._hand is None:
             return
-        if last["outcome"] == "win" and pending is not None:
-            self._compare_win(pending, last)
+        if last["outcome"] in ("win", "draw") and pending is not None:
+            self._compare_booking(pending, last)
         if self._on_hand is not None:
             self._on_hand(self._hand_no, last["outcome"])
         self._hand, self._pending = None, None
 
-    def _compare_win(self, pending: _Pending, last: dict[str, Any]) -> None:
-        verdict = self._rules.check(pending.truth)
+    def _compare_booking(self, pending: _Pending, last: dict[str, Any]) -> None:
+        verdict, settlement = pending.expected.verdict, pending.expected.settlement
         where = f"hand {last['hand_no']}"
-        if verdict.outcome is not Outcome.WIN:
+        if settlement is None or verdict is None or verdict.outcome.value != last["outcome"]:
             self.disagreements.append(f"{where}: a hand that does not win was confirmed")
             return
-        winner_place = last["winner"]
-        dealer = Place((winner_place - pending.laid.seat) % 4)
-        pay = by_place(self._rules.settle(verdict, pending.truth).pay, dealer)
-        if tuple(last["pay"]) != pay or last["cls"] != verdict.cls:
-            self.disagreements.append(
-                f"{where}: booked {last['cls']} {last['pay']}, true {verdict.cls} {list(pay)}"
-            )
+        true = [list(pending.before.by_player(account)) for account in (settlement.pay, settlement.outside)]
+        if [last["pay"], last["outside"]] != true or last["cls"] != verdict.cls:
+            booked = f"{last['cls']} {last['pay']} {last['outside']}"
+            self.disagreements.append(f"{where}: booked {booked}, true {verdict.cls} {true[0]} {true[1]}")
 
 
-def _kinds() -> frozenset[str]:
-    return frozenset(tile.id for tile in Tile if tile.is_kind)
+_KINDS = frozenset(tile.id for tile in Tile if tile.is_kind)
 
 
-def line_of(truth: list[tuple[str, Tile]]) -> str:
-    """Return a laid-open hand as a person would type it: tiles, melds, ``+`` winning tile."""
-    concealed = format_tiles([tile for group, tile in truth if group == "concealed"])
-    win = next(tile for group, tile in truth if group == "win")
-    melds: dict[str, list[Tile]] = {}
-    for group, tile in truth:
-        if group.startswith("meld:"):
-            melds.setdefault(group, []).append(tile)
-    words = [concealed, *(format_meld(meld_of(tiles)) for tiles in melds.values()), f"+{win.id}"]
-    return " ".join(words)
+def _is_out(place: dict[str, Any]) -> bool:
+    """Whether a player can't win this hand any more."""
+    return bool(place["barred"] or place["xianggong"])
+
+
+def _id(tile: Tile | None) -> str | None:
+    return None if tile is None else tile.id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,15 +37,16 @@ def count(events: Iterable[tuple[float, m.Body | None]]) -> Counts:
     """Count events, given as (Unix seconds, body)."""
     counts = Counts()
     claimed_at = 0.0
-    first_look: set[tuple[int, int]] = set()
+    first_look: set[tuple[int, int, int | None]] = set()
     for at, body in events:
         match body:
             case m.HandClaimed():
                 claimed_at = at
             case m.HandRead(photo=str()):
-                counts.frame_to_verdict.append(1000 * (at - claimed_at))
-                if (body.hand, body.claim) not in first_look:
-                    first_look.add((body.hand, body.claim))
+                if body.place is None:
+                    counts.frame_to_verdict.append(1000 * (at - claimed_at))
+                if (body.hand, body.claim, body.place) not in first_look:
+                    first_look.add((body.hand, body.claim, body.place))
                     counts.tiles_read += len(body.tiles)
             case m.TileMended():
                 counts.tiles_mended += body.kind != body.was
@@ -59,22 +61,18 @@ def count(events: Iterable[tuple[float, m.Body | None]]) -> Counts:
                 counts.wins += 1
                 counts.hands_played += 1
             case m.HandRuled():
-                _ruling(counts, body.ruling)
+                _ruling(counts, body)
     return counts
 
 
-def _ruling(counts: Counts, ruling: str) -> None:
-    if ruling == "false_win":
+def _ruling(counts: Counts, body: m.HandRuled) -> None:
+    if body.ruling == "false_win":
         counts.no_wins += 1
         counts.false_wins_ruled += 1
-        return
-    counts.hands_played += 1
-    if ruling == "win":
-        counts.wins += 1
-    elif ruling == "draw":
-        counts.draws += 1
-    else:
-        counts.voids += 1
+    counts.hands_played += body.over
+    counts.wins += body.ruling == "win"
+    counts.draws += body.ruling == "draw"
+    counts.voids += body.over and body.ruling not in ("win", "draw")
 
 
 def decoded(entries: Sequence[Entry]) -> list[Event]:
@@ -85,18 +83,15 @@ def decoded(entries: Sequence[Entry]) -> list[Event]:
 def typed_over(events: Sequence[Event]) -> int:
     """Return how many tiles were mended by typing a whole hand over what was read."""
     mended = 0
-    shown: list[str] = []
+    shown: dict[int | None, list[str]] = {}
     for event in events:
+        if isinstance(event.body, m.HandClaimed):
+            shown = {}
         if isinstance(event.body, m.HandRead):
             kinds = [t.kind for t in event.body.tiles]
-            if event.body.photo is None and shown:
-                left = list(shown)
-                for kind in kinds:
-                    if kind in left:
-                        left.remove(kind)
-                    else:
-                        mended += 1
-            shown = kinds
+            if event.body.photo is None:
+                mended += (Counter(kinds) - Counter(shown.get(event.body.place, kinds))).total()
+            shown[event.body.place] = kinds
     return mended
 
 
@@ -139,6 +134,8 @@ def _row(name: str, events: list[Event], central_events: int, chain_ok: bool) ->
     return {
         "id": name,
         "chips": {str(place): state.chips for place, state in enumerate(session.places)},
+        "outside": {str(place): state.outside for place, state in enumerate(session.places)},
+        "loans": {str(place): state.loans for place, state in enumerate(session.places)},
         "bank": session.bank,
         "events": len(events),
         "central_events": central_events,

@@ -5,102 +5,85 @@ The table process knows none of this; it sees the rendered frames and what is ta
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from engine.claim import Claim, Facts, Seat
-from engine.melds import MeldKind
+from engine.claim import Claim, Seat
 from engine.rulesets import RuleSet
-from engine.tiles import HAND_KINDS, Tile
-from engine.wall import DealPlan, Slot, ring_index
-from station.demo.players import LaidOpen, Round, Style
+from engine.tiles import Tile
+from station.demo.laid import LaidOpen
+from station.demo.play import tactics_of
+from station.demo.players import Round, Style
+from station.demo.wall import Wall, shuffled
 
 STYLES = (Style.PLAIN, Style.BLUFF, Style.PLAIN, Style.SLEEPY, Style.BLUFF, Style.PLAIN)
 """Temperament of successive hands; tables start at different points, so that every run has all kinds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dealt:
-    """The tiles of one hand after the deal: 13 each, 14 for the dealer; seats from 0 = dealer."""
-
-    hands: tuple[tuple[Tile, ...], ...]
-    indicator: Tile
-    wall: tuple[Tile, ...]
-
-
-def shuffled(seed: str) -> list[Tile]:
-    """Return the 136 tiles in the order of a seeded shuffle (``seed``: any text)."""
-    tiles = [tile for tile in HAND_KINDS for _ in range(4)]
-    random.Random(seed).shuffle(tiles)  # noqa: S311 (a reproducible game, no secret)
-    return tiles
-
-
-def deal(shuffle: Sequence[Tile], plan: DealPlan) -> Dealt:
-    """Deal from the walls by the plan.
+class Hand:
+    """One hand of the demo as it truly is: dealt, with its flowers replaced.
 
     Args:
-        shuffle: the tiles of the walls by ring index, upper tile of a stack first.
-        plan: of the rule set, for the dice thrown.
+        seed: any text. dice: of the break, one throw or two.
+        streak, circle: of the match, where the rule set asks for them.
     """
-    walls, stacks = len(plan.stacks), plan.stacks[0]
 
-    def tile(slot: Slot) -> Tile:
-        return shuffle[2 * ring_index(walls, stacks, slot.wall, slot.stack) + (not slot.upper)]
-
-    order = [tile(plan.slot(position)) for position in range(len(shuffle))]
-    hands: list[list[Tile]] = [[] for _ in plan.tiles]
-    taken: set[int] = set()
-    for take in plan.takes:
-        hands[take.seat] += [order[position] for position in take.positions]
-        taken.update(take.positions)
-    left = [position for position in range(len(order)) if position not in taken]
-    flipped = next(p for p in left if plan.slot(p) == plan.indicator)
-    wall = tuple(order[p] for p in left if p != flipped)
-    return Dealt(tuple(tuple(hand) for hand in hands), order[flipped], wall)
-
-
-class Hand:
-    """One hand of the demo as it truly is."""
-
-    def __init__(self, rules: RuleSet, seed: str, style: Style, dice: Sequence[int]) -> None:
-        self.dealt = deal(shuffled(f"{seed}/wall"), rules.deal_plan(dice))
-        self.wild = rules.wild_of(self.dealt.indicator)
+    def __init__(
+        self,
+        rules: RuleSet,
+        seed: str,
+        style: Style,
+        dice: Sequence[int],
+        *,
+        streak: int = 0,
+        circle: int = 1,
+    ) -> None:
+        self._rules = rules
+        self._plan = rules.deal_plan(dice)
+        self.wall = Wall(shuffled(rules.tile_set, f"{seed}/wall"), self._plan, rules.data.deal.dead)
         rng = random.Random(f"{seed}/play")  # noqa: S311 (a reproducible game, no secret)
-        self._round = Round(self.dealt.hands, self.dealt.wall, self.wild, style, rng)
-        self._claims: Iterator[LaidOpen] = self._round.claims()
+        self.round = Round(rules, self.wall, style, rng, tactics_of(rules), streak=streak, circle=circle)
+        self.round.replace_flowers()
+        self.round.open(self.wall.flip())
+        self._claims: Iterator[LaidOpen] = self.round.claims()
         self.called = False
         """Whether the players called the referee because the wall is empty."""
+
+    @property
+    def indicator(self) -> Tile | None:
+        """The tile that is turned up; None where none is, or not yet."""
+        return self.round.indicator
+
+    @property
+    def seats(self) -> tuple[Seat, ...]:
+        """The seats of the players."""
+        return tuple(player.seat for player in self.round.players)
+
+    def turn_up(self, dice: Sequence[int]) -> None:
+        """Turn up the tile that dice find, counted from the end of the wall; flowers are passed over."""
+        for passed_over in itertools.count():
+            slot = self._rules.indicator_slot(
+                self._plan, dice, replaced=self.wall.replaced, passed_over=passed_over
+            )
+            assert slot is not None
+            tile = self.wall.turn_up(slot)
+            if not tile.is_flower:
+                self.round.open(tile)
+                return
 
     def next_claim(self) -> LaidOpen | None:
         """Play on to the next claim; None when the wall is exhausted."""
         return next(self._claims, None)
 
+    def exhausted(self) -> LaidOpen | None:
+        """What lies open when the wall is exhausted, where that is settled; None where nothing is."""
+        return self.round.exhausted()
+
     def bar(self, seat: Seat) -> None:
         """After a false win this seat may not win this hand."""
-        self._round.barred.add(seat)
+        self.round.barred.add(seat)
 
-    def claim(self, laid: LaidOpen, chips: tuple[int, ...] | None) -> Claim:
+    def claim(self, laid: LaidOpen, chips: tuple[int, ...] | None = None) -> Claim:
         """Return the true claim of what was laid open (``chips`` by seat)."""
-        return Claim(
-            indicator=self.dealt.indicator,
-            concealed=laid.concealed,
-            melds=laid.melds,
-            win=laid.win,
-            how=laid.how,
-            winner=laid.seat,
-            discarder=laid.source,
-            facts=Facts(da=laid.da) if laid.da else Facts(),
-            chips=chips,
-        )
-
-
-def shown(laid: LaidOpen) -> list[tuple[str, Tile]]:
-    """Return the tiles as they lie on the table with their group, in the order of the table's claim."""
-    tiles = [("concealed", tile) for tile in laid.concealed] + [("win", laid.win)]
-    for number, meld in enumerate(laid.melds):
-        faces = list(meld.tiles)
-        if meld.kind is MeldKind.CONCEALED_KONG:
-            faces = [Tile.BACK, faces[0], faces[0], Tile.BACK]
-        tiles += [(f"meld:{number}", face) for face in faces]
-    return tiles
+        return laid.claim(self._rules, self.indicator, chips)

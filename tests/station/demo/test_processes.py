@@ -1,18 +1,23 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 import signal
 import stat
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import pytest
 
+from engine import rulesets
 from station.demo.client import Rejected, TableClient
-from station.demo.layout import Settings, players, prepare
+from station.demo.layout import Settings, machine_profile, players, prepare
 from station.demo.supervisor import Child, ChildFailed
+from station.errors import ConfigError
+from station.table.config import load_config
 
 SETTINGS = Settings(
     tables=2, hands=1, ruleset="zhenjiang", seed=1, mend=True, referee=True, speed=20.0, model=None
@@ -36,6 +41,28 @@ def test_nothing_beside_the_demos_own_folder_is_touched(tmp_path: Path) -> None:
     kept.write_text("the venue's own")
     prepare(tmp_path, SETTINGS)
     assert kept.read_text() == "the venue's own"
+
+
+@pytest.mark.parametrize(
+    ("ruleset", "profile"), [("fengcheng", "102"), ("mcr", "144"), ("xiamen", "144"), ("zhenjiang", "136")]
+)
+def test_the_machine_builds_the_walls_of_the_rule_set(ruleset: str, profile: str) -> None:
+    assert machine_profile(rulesets.load(ruleset)) == profile
+
+
+def test_no_machine_builds_walls_nobody_has() -> None:
+    class Odd:
+        deal_pattern = replace(rulesets.load("mcr").deal_pattern, stacks=(20, 20))
+
+    with pytest.raises(ConfigError, match="No machine"):
+        machine_profile(Odd())  # type: ignore[arg-type]
+
+
+def test_what_an_organiser_is_asked_stands_in_the_tables_configuration(tmp_path: Path) -> None:
+    layout = prepare(tmp_path, dataclasses.replace(SETTINGS, ruleset="fengcheng"))
+    config = load_config(layout.tables[0].config)
+    assert config.options == {"lei_per_point": 1}
+    assert len(config.players) == 3
 
 
 def test_no_two_players_of_sixteen_tables_share_a_name() -> None:

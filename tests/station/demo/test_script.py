@@ -20,8 +20,13 @@ class Table:
         self.calls = 0
 
     async def state(self):
-        places = [{"place": n, "chips": 50, "barred": n in self.barred} for n in range(4)]
-        last = {"hand_no": 1, "outcome": "draw", "winner": None, "pay": [0, 0, 0, 0], "cls": None}
+        accounts = dict.fromkeys(("outside", "deferred", "loans", "carried"), 0)
+        places = [
+            {"place": n, "side": n, "chips": 50, "barred": n in self.barred, "xianggong": False, **accounts}
+            for n in range(4)
+        ]
+        zero = [0, 0, 0, 0]
+        last = {"hand_no": 1, "outcome": "draw", "winner": None, "pay": zero, "outside": zero, "cls": None}
         return {
             "rev": self.rev,
             "phase": self.phase,
@@ -29,6 +34,10 @@ class Table:
             "hand_count": self.hands,
             "dice": [3, 4],
             "dealer": 0,
+            "streak": 0,
+            "circle": 1,
+            "bank": 0,
+            "forfeited": 0,
             "places": places,
             "indicator": {"tile": self.tile(), "doubt": False},
             "machine": None,
@@ -37,7 +46,7 @@ class Table:
         }
 
     def tile(self):
-        return self.script._hand.dealt.indicator.id if self.script._hand else "1m"
+        return self.script._hand.indicator.id if self.script._hand else "1m"
 
     async def post(self, action, body, rev):
         self.rev += 1
