@@ -143,8 +143,10 @@ def _readings(
             parts = []
             for suit, need in enumerate(needs):
                 spent = need[suit == with_pair] + 3 * suits.count(suit)
-                wild_here = wild if spent else None  # so that what is natural is kept once for all wildcards
-                parts.append(_suit_readings(suit, keys[suit], spent, suit == with_pair, wild_here))
+                if spent:
+                    parts.append(_substituted(suit, keys[suit], suit == with_pair, spent, wild))
+                else:
+                    parts.append(_natural(suit, keys[suit], suit == with_pair))
             for m, p, s, z in product(*parts):
                 pair = m.pair or p.pair or s.pair or z.pair
                 assert pair is not None
@@ -160,6 +162,8 @@ def _laid(meld: Meld) -> Group:
 
 SUITS = 4
 RANKS = 9
+KEPT = 4096
+"""Suits whose readings are kept for the next hand: with substitutes 4 MB at most, without 1 MB."""
 KEYS = COPIES**RANKS
 """More than any key of a suit."""
 
@@ -186,14 +190,17 @@ class _Choice(NamedTuple):
     """All these tiles in the key of the suit."""
 
 
-@lru_cache(maxsize=4096)
 def _suit_readings(
-    suit: int, key: int, wilds: int, pair: bool, wild: Tile | None
+    suit: int, key: int, pair: bool, wilds: int = 0, wild: Tile | None = None
 ) -> tuple[_SuitReading, ...]:
     """Every way to group the natural tiles of a suit with just so many substitutions, each once."""
     search = _Search(suit, wild)
     search.place(key, 0, 0, wilds, pair=pair)
     return tuple(search.found)
+
+
+_natural = lru_cache(maxsize=KEPT)(_suit_readings)
+_substituted = lru_cache(maxsize=KEPT)(_suit_readings)  # apart, or it would drive out what comes again most
 
 
 @lru_cache(maxsize=1)
