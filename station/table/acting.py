@@ -32,6 +32,8 @@ LOOK_AGAIN_S = 0.25
 """Pause between two looks at a zone that is not ready (no tile flipped yet, tiles missing)."""
 HAND_LOOKS = 3
 """Frames taken of a hand whose number of tiles does not fit, before a person is shown what was read."""
+TILE_APART = {"required": (True,), "optional": (True, False), "none": (False,)}
+"""Whether a tile lies apart, by what the way to win says of it."""
 DOUBT_BELOW = 0.7
 """An indicator read with a lower probability has to be approved by a person."""
 RETRY_S = 0.5
@@ -213,7 +215,7 @@ class Actor:
         claimed = place == claim.place
         if claimed:
             how = table.rules.data.hows.get(claim.how)
-            seen = await self._look_at_hand(place, win=how is None or how.tile == "required")
+            seen = await self._look_at_hand(place, TILE_APART["required" if how is None else how.tile])
         else:
             seen = await table.eyes.shown(table.sides[place])
         table.camera_trouble(None)
@@ -230,16 +232,20 @@ class Actor:
         )
         await table.book_if(lambda s: _waits_for_reading(s, session.hand, claim.number, place), body)
 
-    async def _look_at_hand(self, place: Place, *, win: bool) -> SeenHand:
-        """Look until the number of tiles fits the melds that lie there, a few frames at most."""
+    async def _look_at_hand(self, place: Place, apart: tuple[bool, ...]) -> SeenHand:
+        """Look until the number of tiles fits the melds that lie there, a few frames at most.
+
+        ``apart``: whether a tile apart completed the hand, the likelier answer first.
+        """
         eyes, side = self._table.eyes, self._table.sides[place]
         assert eyes is not None
-        seen = await eyes.hand(side, win=win)
-        for _ in range(1, HAND_LOOKS):
-            if seen.hand.complete:
-                break
-            await asyncio.sleep(LOOK_AGAIN_S)
-            seen = await eyes.hand(side, win=win)
+        for look in range(HAND_LOOKS):
+            if look:
+                await asyncio.sleep(LOOK_AGAIN_S)
+            for win in apart:
+                seen = await eyes.hand(side, win=win)
+                if seen.hand.complete:
+                    return seen
         return seen
 
 

@@ -25,6 +25,8 @@ from station.table.matching import booking, match_of
 __all__ = ["CONCEALED", "MELD", "WIN", "Proposal", "groups_of", "meld_of", "propose", "wild_of"]
 
 SETTLED = (Outcome.WIN, Outcome.DRAW)
+WIN_TILES = {"required": (1,), "optional": (0, 1), "none": (0,)}
+"""How many winning tiles lie apart, by what the way to win says of it."""
 KEPT = ("outcome", "reason", "problems", "cls", "document", "section", "items", "warnings")
 """What the log keeps of a verdict, besides the sums of the rule set."""
 
@@ -142,7 +144,7 @@ def claim_of(session: Session, rules: RuleSet, pending: ClaimState) -> Claim:
     """
     how = rules.data.hows.get(pending.how)
     wins = kinds_in(pending.tiles, WIN)
-    if len(wins) != int(how is not None and how.tile == "required"):
+    if len(wins) not in WIN_TILES["none" if how is None else how.tile]:
         raise ValueError("a claim has one winning tile")
     n = len(session.places)
     place = pending.place
