@@ -38,7 +38,10 @@ class ShownDraft:
             return
         known = {spec.word: spec for spec in data.seat_facts.values()}
         if name in {spec.inside for spec in known.values() if spec.inside}:
-            self._read_inside(data, seat, name, value or "", start)
+            if value is None:
+                first = next(spec.word for spec in known.values() if spec.inside == name)
+                raise InvalidNotation(f"{name} needs a value; write p{seat}.{name}={first}:…", 0)
+            self._read_inside(data, seat, name, value, start)
         elif name not in known:
             raise IllegalNotation(f"a player has no {name!r}; use {', '.join(known)}", 0)
         elif value is None and known[name].type != "bool":
