@@ -56,7 +56,8 @@ def _line(line: str, arguments: argparse.Namespace) -> int:
     try:
         claim = parse_claim(line, arguments.ruleset)
     except NotationError as error:
-        raise ConfigError(f"{line!r}: {error}.", fix="See docs/notation.md.", code="notation") from None
+        fix = f"`quezhuo rules {arguments.ruleset} --page` tells how a line is written."
+        raise ConfigError(f"{line!r}: {error}.", fix=fix, code="notation") from None
     if arguments.json:
         result = answer_claim(claim, rules)
         emit({"line": line, **result})

@@ -4,42 +4,61 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import Any
 
 import msgspec
 
+from engine import rulesets
 from engine.notation import NotationError, claim_from_object, claim_to_object, format_claim, parse_claim
 from station.cli.failures import plain_failures
 from station.cli.output import OK, emit, say
 from station.errors import ConfigError
 
+DEFAULT = "zhenjiang"
+"""The rule set of a text when nobody names one."""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("text", metavar="LINE|JSON", help="a claim in either form; - reads stdin")
-    parser.add_argument("--ruleset", default="zhenjiang", metavar="ID", help="rule set (default: zhenjiang)")
+    parser.add_argument("--ruleset", metavar="ID", help=f"rule set (default: {DEFAULT})")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Convert and print the other form."""
-    text = sys.stdin.read() if arguments.text == "-" else arguments.text
+    text = (sys.stdin.read() if arguments.text == "-" else arguments.text).strip()
     with plain_failures():
         try:
-            _convert(text, arguments)
+            other_form = _converted(text, arguments.ruleset or DEFAULT)
         except NotationError as error:
-            message = f"{text.strip()!r}: {error}."
-            raise ConfigError(message, fix="See docs/notation.md.", code="notation") from None
+            fix = "See docs/notation.md." if arguments.ruleset else _hint(text)
+            raise ConfigError(f"{text!r}: {error}.", fix=fix, code="notation") from None
+    if isinstance(other_form, str) and not arguments.json:
+        say(other_form)
+    else:
+        emit({"line": other_form} if isinstance(other_form, str) else other_form)
     return OK
 
 
-def _convert(text: str, arguments: argparse.Namespace) -> None:
-    if not text.lstrip().startswith("{"):
-        emit(claim_to_object(parse_claim(text.strip(), arguments.ruleset), arguments.ruleset))
-        return
-    line = format_claim(claim_from_object(_object(text), arguments.ruleset), arguments.ruleset)
-    if arguments.json:
-        emit({"line": line})
-    else:
-        say(line)
+def _converted(text: str, ruleset: str) -> str | dict[str, Any]:
+    """The line of an object, or the object of a line."""
+    if text.startswith("{"):
+        return format_claim(claim_from_object(_object(text), ruleset), ruleset)
+    return claim_to_object(parse_claim(text, ruleset), ruleset)
+
+
+def _hint(text: str) -> str:
+    """Name the rule sets that can read the text; nobody has said which one is meant."""
+    others = []
+    for ruleset in rulesets.ids():
+        try:
+            _converted(text, ruleset)
+        except NotationError:
+            continue
+        others.append(ruleset)
+    if not others:
+        return "See docs/notation.md; name the rule set with --ruleset."
+    return f"It reads as a claim of {' or '.join(others)}: add --ruleset {others[0]}."
 
 
 def _object(text: str) -> dict[str, object]:
