@@ -121,14 +121,14 @@ class _Answer:
         yield from self.reading(verdict)
         if settlement is not None:
             yield from self.bill(verdict, settlement)
-        yield from self.sums(verdict)
-        if settlement is not None:
             yield from self.accounts(settlement)
+        else:
+            yield from self.sums(verdict)
         for warning in verdict.warnings:
             yield self.row("warning", self.problem(warning))
 
-    def row(self, name: str, text: str) -> str:
-        return _padded(self.label.get(name, name), COLUMN) + text
+    def row(self, name: str, text: str, column: int = COLUMN) -> str:
+        return _padded(self.label.get(name, name), column) + text
 
     def headline(self, claim: Claim, verdict: Verdict) -> str:
         where = f"[{verdict.document} {verdict.section}]"
@@ -183,8 +183,9 @@ class _Answer:
             yield from self.items("bill", marked)
             return
         yield from self.items("bill", [("", item) for item in verdict.items])
-        if settlement.items != verdict.items:
-            yield from self.items("due", [("", item) for item in settlement.items])
+        yield from self.sums(verdict)
+        more = [("", item) for item in settlement.items if item not in verdict.items]
+        yield from self.items("due", more)
 
     def items(self, name: str, marked: Sequence[tuple[str, PriceItem]]) -> Iterator[str]:
         width = max((len(self.amount(item)) for _, item in marked), default=0)
@@ -220,15 +221,12 @@ class _Answer:
             for name, values in rows.items()
         }
         width = 2 + max(len(cell) for row in cells.values() for cell in row)
-        yield self.row("seat", _columns(map(str, range(len(settlement.pay))), width))
-        for name, row in cells.items():
-            yield self.row(name, _columns(row, width))
+        seats = [str(seat) for seat in range(len(settlement.pay))]
+        column = max(COLUMN, *(len(name) for name in cells))
+        for name, row in {"seat": seats, **cells}.items():
+            yield self.row(name, "".join(cell.rjust(width) for cell in row), column)
         if settlement.bank:
             yield self.row("bank", f"{settlement.bank:+d}")
-
-
-def _columns(cells: Sequence[str] | Iterator[str] | map[str], width: int) -> str:
-    return "".join(cell.rjust(width) for cell in cells)
 
 
 def _padded(text: str, width: int) -> str:
