@@ -9,6 +9,7 @@ from engine import rulesets
 from engine.answertext import LABELS, PAYERS, answer_lines
 from engine.notation import claim_from_object, parse_claim
 from engine.reasons import COMMON, LANGUAGES
+from engine.settlement import Settlement
 from engine.vectors import check_vector
 from engine.verdict import Outcome
 from tests.engine.extras import marks
@@ -80,6 +81,29 @@ def test_an_exhausted_wall():
         "draw: the wall is exhausted [zhenjiang.md §5]",
         "seat       0  1  2  3",
         "pay        0  0  0  0",
+    ]
+
+
+def test_every_account_that_moves_has_its_row():
+    rules = rulesets.load("zhenjiang")
+    claim = parse_claim("how=draw flip=1p", "zhenjiang")
+    moved = Settlement(
+        pay=(0, 0, -3, 0),
+        unpaid=(0, 0, 7, 0),
+        bank=3,
+        outside=(5, -5, 0, 0),
+        deferred=(0, 0, 0, -6),
+        deferred_bank=6,
+        loans=(0, 100, 0, 0),
+    )
+    assert answer_lines(claim, rules.data, rules.check(claim), moved)[1:] == [
+        "seat         0    1    2    3",
+        "pay          0    0   -3    0",
+        "bonus       +5   -5    0    0",
+        "deferred     0    0    0   -6",
+        "unpaid       0    0    7    0",
+        "loans        0  100    0    0",
+        "bank     +3",
     ]
 
 

@@ -282,6 +282,20 @@ def test_a_changed_hand_is_not_written_in_its_old_spelling():
     assert format_claim(replace(claim, concealed=(Tile.M1, Tile.M9)), "zhenjiang").startswith("19m ")
 
 
+def test_a_spelling_that_cannot_be_read_is_not_kept():
+    from dataclasses import replace
+
+    claim = replace(parse_claim("1m2m +3m how=self", "zhenjiang"), spelling="12")
+    assert format_claim(claim, "zhenjiang").startswith("12m ")
+
+
+@pytest.mark.parametrize(("text", "position"), [("11z +1z +2z", 8), ("11z 22z", 4)])
+def test_a_hand_says_nothing_twice(text, position):
+    with pytest.raises(AmbiguousNotation) as caught:
+        parse_hand(text)
+    assert caught.value.position == position
+
+
 def test_a_hand_is_read_without_facts():
     hand = parse_hand("123m P:555z +4m")
     assert hand.held == (Tile.M1, Tile.M2, Tile.M3, Tile.M4)

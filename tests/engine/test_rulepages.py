@@ -13,6 +13,7 @@ from engine.pagetext import WORDS, table
 from engine.reasons import LANGUAGES
 from engine.ruledata import page_sections
 from engine.rulepage import rule_page
+from engine.sheetpage import sheet_page
 from tests.engine.extras import marks
 
 ROOT = Path(__file__).parents[2]
@@ -86,6 +87,12 @@ def test_no_note_is_left_over():
 def test_a_page_without_examples_has_everything_else():
     page = rule_page("zhenjiang")
     assert "## §6 Prices and payment" in page
+    assert "Worked examples" not in page
+
+
+def test_a_sheet_without_examples_has_everything_else():
+    page = sheet_page("shengji")
+    assert "## §2 From points to levels" in page
     assert "Worked examples" not in page
 
 

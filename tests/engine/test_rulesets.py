@@ -147,6 +147,11 @@ def test_a_new_rule_set_is_found_without_touching_a_module():
         lambda table: table["options"]["base"].update(colour="red"),
         lambda table: table["options"]["base"].update(default=0),
         lambda table: table["options"]["base"].pop("text"),
+        lambda table: table.update(keys=["indicator", "colour"]),
+        lambda table: table["facts"]["da"].update(type="colours"),
+        lambda table: table["facts"]["da"].update(colour="red"),
+        lambda table: table["facts"]["da"].update(word="payment"),
+        lambda table: table.update(page=[{"section": "§1", "colour": "red"}]),
     ],
 )
 def test_a_wrong_data_file_is_refused(change):
