@@ -36,7 +36,7 @@ def _parts(data: RuleData, lang: str) -> Iterator[tuple[str, str]]:
         words["concealed"].format(hand=data.hand_size) + (words["flowers"] if has_flowers else ""),
     )
     kinds = [kind.value for kind in data.melds]
-    names = ", ".join(f"`{kind}` {melds[kind]}" for kind in kinds)
+    names = words["comma"].join(f"`{kind}` {melds[kind]}" for kind in kinds)
     yield " ".join(f"`{MELDS[kind]}`" for kind in kinds), words["meld_words"].format(names)
     yield "`+5m`", words["win"]
     if data.deal.indicators:
@@ -65,7 +65,7 @@ def _way(how: HowSpec, lang: str) -> tuple[str, ...]:
         words["need_meld"].format(how.meld): bool(how.meld),
         words["need_dealer"]: how.dealer,
     }
-    needed = ", ".join(name for name, is_needed in needs.items() if is_needed)
+    needed = words["comma"].join(name for name, is_needed in needs.items() if is_needed)
     return f"`{how.name}`", said(how, lang), needed, how.section
 
 
@@ -76,7 +76,7 @@ def _facts(name: str, specs: Sequence[FactSpec], prefix: str, lang: str) -> Iter
     yield from heading(3, words[name])
     together = [spec.word for spec in specs if spec.type == "int" and spec.inside][:2]
     joined = f"{prefix}{specs[0].inside}=" + ",".join(f"{word}:1" for word in together)
-    more = f" {words['joined'].format(joined)}" if len(together) > 1 else ""
+    more = words["space"] + words["joined"].format(joined) if len(together) > 1 else ""
     yield from paragraph(words[f"{name}_text"] + more)
     rows = [(_written(spec, prefix), said(spec, lang), spec.section) for spec in specs]
     yield from table([words["part"], words["meaning"], words["section"]], rows)
