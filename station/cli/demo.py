@@ -14,7 +14,7 @@ from station.cli.failures import plain_failures
 from station.cli.home import home_of
 from station.cli.output import NO, OK, emit, note, say
 from station.cli.processes import log_to_stderr
-from station.demo.layout import Layout, Settings
+from station.demo.layout import Layout, Settings, asked
 from station.demo.run import run as run_demo
 from station.errors import ConfigError
 from vision.model_card import ModelCard
@@ -59,6 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
         rules.load_libraries()
         ModelCard.load(Path(arguments.model) if arguments.model else None)
         note(f"rule set {rules.id}; settings that its rules leave open: {_open_settings(rules)}")
+        for name, value in asked(rules).items():
+            note(f"{name} = {value} (asked at set-up)")
         note("starting machines, tables and the central station: some ten seconds …")
         result = asyncio.run(
             run_demo(
@@ -86,7 +88,7 @@ def _open_settings(rules: RuleSet) -> str:
     """Return the options that the rules leave open and we chose (`quezhuo rules` has them all)."""
     specs = rulesets.option_specs(rules.id)
     chosen = [name for name, spec in specs.items() if "CHOICE" in spec.source and spec.type != "int"]
-    return ", ".join(f"{name}={rules.options[name]}" for name in chosen)
+    return ", ".join(f"{name}={rules.options[name]}" for name in chosen) or "none"
 
 
 def _check(arguments: argparse.Namespace) -> None:

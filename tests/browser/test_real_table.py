@@ -5,9 +5,9 @@ import contextlib
 
 import pytest
 
+from station.demo.laid import shown
 from station.demo.layout import Settings
 from station.demo.run import Demo
-from station.demo.world import shown
 from tests.browser.fit import CUT, OUTSIDE, SCROLLS, SMALL
 
 pytestmark = [pytest.mark.browser, pytest.mark.system, pytest.mark.slow]

@@ -34,6 +34,7 @@ class _Start:
 class FengchengTactics(Tactics):
     """Players spread and lay down whatever counts, as soon as it costs them nothing."""
 
+    asks_worth = False
     may_kong = False
     adds_kongs = False
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
-from engine.claim import Facts, Seat
-from engine.facts import FactValue
+from engine.claim import Seat
 from engine.melds import Meld, MeldKind
 from engine.tiles import KINDS, Tile
-from engine.verdict import Outcome
 from engine.wincheck import MAX_COPIES, counts_of, deficiency, wins
 from station.demo.play.tactics import ONE_SHORT, Tactics
 from station.demo.players import Chance, Player, Take, Way
@@ -36,32 +34,16 @@ PLANS: tuple[tuple[int, ...], ...] = (*_STRAIGHTS, *_MIXED, *_TRIPLE)
 class McrTactics(Tactics):
     """Three chows of a plan or seven pairs; a hand is claimed only if the engine counts enough fans."""
 
-    def way(self, player: Player, chance: Chance) -> Way | None:
-        """A complete hand that is worth its eight fans."""
-        tiles = [*player.tiles, chance.tile]
-        if not _complete(tiles):
-            return None
-        way = self._way(player, chance)
-        laid = self.table.laid_open(player, way, chance.source)
-        verdict = self.rules.check(laid.claim(self.rules, self.table.indicator))
-        return way if verdict.outcome is Outcome.WIN else None
-
-    def _way(self, player: Player, chance: Chance) -> Way:
-        """The hand with a tile apart and what everybody knows of that tile."""
-        known: dict[str, FactValue] = {
-            "kong": chance.kong is not None,
-            "last": chance.last,
-            "rob": chance.robbed,
-            "fourth": self.table.open_copies(chance.tile) == MAX_COPIES - 1 and not chance.robbed,
-        }
-        facts = Facts({name: value for name, value in known.items() if value})
-        how = self.by_discard if chance.source is not None else self.self_drawn
-        return Way(how, tuple(sorted(player.tiles)), chance.tile, facts)
+    def complete(self, player: Player, chance: Chance) -> bool:
+        """Sets and a pair, or seven pairs, whatever was aimed for."""
+        counts = counts_of([*player.tiles, chance.tile])
+        pairs = sum(counts) == 2 * PAIRS and all(count % 2 == 0 for count in counts)
+        return max(counts) <= MAX_COPIES and (pairs or wins(counts))
 
     def bluff(self, player: Player, chance: Chance) -> Way | None:
         """Too few fans, or one tile short."""
         counts = counts_of([*player.tiles, chance.tile])
-        return self._way(player, chance) if deficiency(counts) <= ONE_SHORT else None
+        return self.laid(player, chance, self.self_drawn) if deficiency(counts) <= ONE_SHORT else None
 
     def lacking(self, tiles: Sequence[Tile], claimed: Tile | None = None, melds: Sequence[Meld] = ()) -> int:
         """How many tiles the nearest of the hands aimed for lacks."""
@@ -82,14 +64,6 @@ class McrTactics(Tactics):
     def wanted(self, player: Player, tile: Tile, source: Seat) -> Take | None:
         """The last tile can only be won on."""
         return super().wanted(player, tile, source) if self.table.wall.live else None
-
-
-def _complete(tiles: Sequence[Tile]) -> bool:
-    counts = counts_of(tiles)
-    if max(counts) > MAX_COPIES:
-        return False
-    pairs = len(tiles) == 2 * PAIRS and all(count % 2 == 0 for count in counts)
-    return pairs or wins(counts)
 
 
 def _open_plans(chows: Sequence[int], held: int) -> Iterator[tuple[int, int, int]]:

@@ -8,15 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from engine.calls import MELDS, Call
-from engine.claim import Facts, Seat
+from engine.claim import Seat
+from engine.facts import Facts, FactValue
 from engine.melds import Meld, MeldKind
 from engine.tiles import HAND_KINDS, KINDS, Tile
+from engine.verdict import Outcome
 from engine.wincheck import MAX_COPIES, deficiency
 from station.demo.players import Chance, Own, Player, Round, Style, Take, Way, without
 
 ONE_SHORT = 3
 """Wildcards a hand of 3n + 2 tiles lacks when it waits for one more: they come in threes (15, 17 … tiles)."""
 
+ROB = "rob"
+"""The fact that a tile was robbed, in rule sets in which that is no way to win of its own."""
 COMPANY = 4
 """What a second tile of a kind is worth to the first, when nothing else tells two discards apart."""
 
@@ -26,6 +30,8 @@ class Tactics:
 
     self_drawn = "self"
     by_discard = "discard"
+    asks_worth = True
+    """Whether a complete hand may be worth too little to win, so that the engine is asked before a claim."""
     may_kong = True
     """Whether three in hand and a discard are a kong."""
     adds_kongs = True
@@ -47,17 +53,33 @@ class Tactics:
 
     def way(self, player: Player, chance: Chance) -> Way | None:
         """How a player wins with a tile; None when he does not."""
-        if self.missing(player, chance) > 0:
+        how = self.how(chance)
+        if how is None or not self.complete(player, chance):
             return None
-        return self.laid(player, chance, self.by_discard if chance.source is not None else self.self_drawn)
+        way = self.laid(player, chance, how)
+        return way if not self.asks_worth or self._wins(player, way, chance) else None
+
+    def how(self, chance: Chance) -> str | None:
+        """The way to win with such a tile; None where nobody can."""
+        if chance.source is None:
+            return self.self_drawn
+        if not chance.robbed:
+            return self.by_discard
+        robs = [how.name for how in self.rules.data.hows.values() if how.robs]
+        return robs[0] if robs else self.by_discard if ROB in self.rules.data.facts else None
+
+    def complete(self, player: Player, chance: Chance) -> bool:
+        """Whether a tile completes a hand."""
+        return self.missing(player, chance) <= 0
+
+    def _wins(self, player: Player, way: Way, chance: Chance) -> bool:
+        laid = self.table.laid_open(player, way, chance.source)
+        return self.rules.check(laid.claim(self.rules, self.table.indicator)).outcome is Outcome.WIN
 
     def bluff(self, player: Player, chance: Chance) -> Way | None:
         """How a player would claim a hand that nearly wins; None when it is far from it."""
-        return self.laid(player, chance, self.self_drawn) if self.nearly(player, chance) else None
-
-    def nearly(self, player: Player, chance: Chance) -> bool:
-        """Whether a hand that does not win looks like one that does."""
-        return self.missing(player, chance) <= ONE_SHORT
+        near_enough = self.missing(player, chance) <= ONE_SHORT
+        return self.laid(player, chance, self.self_drawn) if near_enough else None
 
     def own(self, player: Player, *, called: bool) -> Own | None:
         """What a player lays down in his turn; ``called``: it is the turn after a call, nothing was drawn."""
@@ -113,8 +135,16 @@ class Tactics:
         return self.lacking(player.tiles, chance.tile, player.melds)
 
     def laid(self, player: Player, chance: Chance, how: str) -> Way:
-        """The hand with a tile apart."""
-        return Way(how, tuple(sorted(player.tiles)), chance.tile)
+        """The hand with a tile apart, and what everybody knows of that tile."""
+        facts = self.rules.data.facts
+        known: dict[str, FactValue] = {
+            "kong": chance.kong is not None,
+            "last": chance.last,
+            ROB: chance.robbed,
+            "fourth": self.table.open_copies(chance.tile) == MAX_COPIES - 1 and not chance.robbed,
+        }
+        told = Facts({name: value for name, value in known.items() if value and name in facts})
+        return Way(how, tuple(sorted(player.tiles)), chance.tile, told)
 
     # ---- discards ----------------------------------------------------------------------------------
 

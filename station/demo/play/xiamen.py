@@ -26,6 +26,7 @@ class XiamenTactics(Tactics):
 
     self_drawn = "zimo"
     by_discard = "ping"
+    asks_worth = False
 
     def begin(self) -> None:
         """The gold is known."""

@@ -21,6 +21,7 @@ AFTER_KONG = {MeldKind.KONG: "kong_ming", MeldKind.CONCEALED_KONG: "kong_an"}
 class ZhenjiangTactics(Tactics):
     """Self-drawn wildcards stand for anything; one that another discards has its face value only."""
 
+    asks_worth = False
     adds_kongs = False
 
     def begin(self) -> None:
@@ -28,10 +29,6 @@ class ZhenjiangTactics(Tactics):
         assert self.table.indicator is not None
         self.wild = self.rules.wild_of(self.table.indicator)
         self._parted = [dict.fromkeys(("shou", "er", "peng"), 0) for _ in self.table.players]
-
-    def way(self, player: Player, chance: Chance) -> Way | None:
-        """天胡, on a kong's replacement, by self-draw or by discard; a kong is not robbed."""
-        return None if chance.robbed else super().way(player, chance)
 
     def laid(self, player: Player, chance: Chance, how: str) -> Way:
         """The hand with a tile apart, the way to win by where the tile comes from, discarded wildcards."""

@@ -3,12 +3,11 @@
 import pytest
 
 from engine import rulesets
-from station.demo.play import TACTICS
 from station.demo.players import Style
 from station.demo.world import Hand
 from tests.engine.extras import marks
 
-RULESETS = [pytest.param(name, marks=marks(name)) for name in sorted(TACTICS)]
+RULESETS = [pytest.param(name, marks=marks(name)) for name in rulesets.ids()]
 
 
 def new_hand(name, seed, style=Style.PLAIN, number=0):

@@ -7,7 +7,7 @@ import pytest
 
 from engine.melds import MeldKind
 from engine.verdict import Outcome
-from station.demo.players import Style
+from station.demo.players import Style, Way
 from tests.station.demo.played import RULESETS, claims, everything, new_hand
 
 HANDS = 8
@@ -122,8 +122,6 @@ def test_melds_are_those_that_the_rule_set_knows(name):
 
 def _claim_of(hand, player):
     """Return a claim that has this player's melds."""
-    from station.demo.players import Way
-
     how = next(iter(hand.round.rules.data.hows))
     return hand.round.laid_open(player, Way(how, tuple(player.tiles), None), None)
 
