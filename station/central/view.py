@@ -22,6 +22,8 @@ _PHASES = {
     Stage.START: "start",
     Stage.CYCLE: "build",
     Stage.DICED: "deal",
+    Stage.FLOWERS: "flowers",
+    Stage.GOLD: "gold",
     Stage.DEALT: "indicator",
     Stage.PLAY: "play",
     Stage.RULED: "ruled",
@@ -96,7 +98,8 @@ def _phase(session: Session) -> str:
     if session.cut is not None:
         return "recovery"
     if session.stage is Stage.CLAIM:
-        return "verdict" if session.claim and session.claim.tiles else "claim"
+        read = session.claim is not None and (session.claim.place is None or session.claim.tiles)
+        return "verdict" if read else "claim"
     if session.stage is Stage.RULED and session.released:
         return "intake"
     return _PHASES[session.stage]

@@ -15,6 +15,9 @@ FLOWERS, GOLD, INDICATOR = "flowers", "gold", "indicator"
 FLOWER_SECONDS = "flower_seconds"
 """Option of a rule set that limits how long flowers may be replaced; 0 or none: no limit."""
 
+LOAN_UNIT = "loan_unit"
+"""Option of a rule set that says how many chips are borrowed at once."""
+
 
 def steps_before_play(rules: RuleSet, plan: DealPlan | None) -> list[str]:
     """Return what happens between deal and play, in order.
@@ -31,6 +34,12 @@ def flower_limit(rules: RuleSet) -> int | None:
     """Return how many seconds there are for replacing flowers; None: no limit."""
     limit = rules.options.get(FLOWER_SECONDS)
     return limit if isinstance(limit, int) and limit > 0 else None
+
+
+def loan_unit(rules: RuleSet) -> int | None:
+    """Return how many chips a player borrows at once; None: the rules know no loans."""
+    unit = rules.options.get(LOAN_UNIT, rules.data.stake)
+    return int(unit) if rules.lends else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,14 @@ from engine.rulesets import RuleSet
 from station.places import Place, seat_of
 from station.session import Session, Stage
 from station.table.claim_view import claim_object
-from station.table.dealing import deal_of, flower_limit
+from station.table.dealing import deal_of, flower_limit, loan_unit
 from station.table.decide import UNDEALT_RULINGS, throw_now
 from station.table.decide_hand import IN_HAND
 from station.table.proposal import Proposal
 
 WINDS = ("1z", "2z", "3z", "4z")
+THROWING = ("dice", "gold")
+"""Phases in which somebody throws dice."""
 WARNED_BEFORE_S = 5
 """Seconds before the end of the time for flowers at which the screen warns."""
 
@@ -63,7 +65,8 @@ def state_object(
         "forfeited": session.forfeited,
         "clock": _clock(session, around.now),
         "dice": list(session.dice) if session.dice else None,
-        "throw": _throw(session, rules),
+        "throw": _throw(session, rules) if phase(session, around) in THROWING else None,
+        "walls": list(rules.deal_pattern.stacks),
         "break": _break(session, rules),
         "flowers": _flowers(session, rules, around.now),
         "indicator": _indicator(session),
@@ -73,6 +76,8 @@ def state_object(
         "claim": claim_object(session, rules, proposal),
         "ruling_options": _rulings(session, proposal, around.machine),
         "penalties": ["warning", "chips", "xianggong"],
+        "below_zero": rules.chips_below_zero,
+        "loan_unit": loan_unit(rules),
         "can_undo": bool(session.undoable),
         "recovery": _recovery(session, around),
         "last": _last(session),
@@ -89,7 +94,8 @@ def phase(session: Session, around: Surroundings) -> str:
     if session.stage is Stage.CYCLE:
         return _cycle_phase(around.machine)
     if session.stage is Stage.CLAIM:
-        return "verdict" if session.claim and session.claim.tiles else "claim"
+        read = session.claim is not None and (session.claim.place is None or session.claim.tiles)
+        return "verdict" if read else "claim"
     return {
         Stage.CLOSED: "closed",
         Stage.START: "start",
@@ -160,7 +166,6 @@ def _break(session: Session, rules: RuleSet) -> dict[str, Any] | None:
         "thrower": thrower,
         "wall": wall,
         "stack": stack,
-        "walls": list(deal.walls),
         "tiles": list(deal.tiles),
         "jump": deal.jump,
         "gold": {"dice": list(gold), "count": sum(gold)} if gold else None,

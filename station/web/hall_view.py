@@ -7,14 +7,18 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
+from station.web.deal_view import clock_text
+from station.web.place_view import State
 from station.web.sentences import CLASSES, PHASES
-from station.web.table_view import State, clock_text, hand_number, table_name
+from station.web.table_view import hand_number, table_name
 from station.web.words import Words
 
 TABLES_PER_PAGE: Final = 8
 WINS_SHOWN: Final = 3
 LEADERS_SHOWN: Final = 4
-_QUIET: Final = frozenset({"play", "build", "raise", "dice", "deal", "intake", "ruled", "indicator", "start"})
+_QUIET: Final = frozenset(
+    {"play", "build", "raise", "dice", "deal", "flowers", "gold", "intake", "ruled", "indicator", "start"}
+)
 
 
 def _chip(table: Mapping[str, Any], words: Words) -> tuple[str, str]:

@@ -11,65 +11,28 @@ from __future__ import annotations
 from typing import Final
 
 from station.web.catalogue import N_
+from station.web.rule_words import CLASSES, HOW, ITEMS, REASONS
 
-REASONS: Final[dict[str, str]] = {
-    # why a claim does not win, or cannot be (rules/vectors: reason ids)
-    "tile_count": N_("The number of tiles is not right"),
-    "fifth_copy": N_("A tile appears five times"),
-    "unknown_meld": N_("A meld these rules do not know"),
-    "unknown_tile": N_("A tile could not be recognized"),
-    "contradictory_facts": N_("The facts of the claim contradict each other"),
-    "xianggong": N_("The player is a dead hand and may not win"),
-    "barred": N_("The player may not win this hand any more"),
-    "chow_not_allowed": N_("Chow is not allowed in these rules"),
-    "foreign_tile": N_("A tile this set does not have"),
-    "rob_kong_not_allowed": N_("Robbing a kong is not allowed in these rules"),
-    "ron_with_wild_substitution": N_("A discard win may not use a wildcard as another tile"),
-    "no_decomposition": N_("The tiles do not make four sets and a pair"),
-    "not_any_tile_wait": N_("The hand was not waiting for every tile"),
-    "not_three_gold": N_("The hand does not hold three gold tiles"),
-    "gold_discard_not_claimable": N_("A discarded gold tile cannot be claimed"),
-    "gold_in_hand_no_discard_win": N_("With a gold tile in hand a discard cannot win"),
-    "below_minimum": N_("Below the minimum number of points"),
-}
-
-CLASSES: Final[dict[str, str]] = {
-    # price classes of Zhenjiang
-    "discard": N_("Win on a discard"),
-    "self_sub": N_("Self-draw with wildcard"),
-    "self_nosub": N_("Self-draw without wildcard"),
-    "pao": N_("Any-tile wait with wildcard"),
-    "pao_nosub": N_("Any-tile wait without wildcard"),
-    "gk": N_("Win after a kong"),
-    "tianhu": N_("Heavenly hand"),
-}
-
-ITEMS: Final[dict[str, str]] = {
-    # lines of the price list
-    **CLASSES,
-    "kong_open_sub": N_("Win after a kong, with wildcard"),
-    "kong_open_exposed": N_("Win after an exposed kong, without wildcard"),
-    "kong_open_concealed": N_("Win after a concealed kong, without wildcard"),
-    "heaven": N_("Heavenly hand"),
-    "first_wild": N_("First discard was a wildcard"),
-    "later_wild": N_("Wildcard discarded and shown"),
-    "wild_after_pung": N_("Wildcard discarded after a pung"),
-    "claimed_wild": N_("Won on a discarded wildcard"),
-    "discard_other": N_("Win on a discard"),
-    "discard_discarder": N_("Paid by the discarder"),
-    "kong_fee_exposed": N_("Fee for an exposed kong"),
-    "kong_fee_concealed": N_("Fee for a concealed kong"),
-    "false_win": N_("False win"),
-}
-
-HOW: Final[dict[str, str]] = {
-    "self": N_("Self-draw"),
-    "discard": N_("Discard"),
-    "robkong": N_("Robbing a kong"),
-    "kong_ming": N_("Draw after exposed kong"),
-    "kong_an": N_("Draw after concealed kong"),
-    "heaven": N_("Dealt hand"),
-}
+__all__ = [
+    "ANSWERS",
+    "BLOCKED",
+    "CAMERA",
+    "CENTRAL",
+    "CLASSES",
+    "DOUBTS",
+    "ERRORS",
+    "EVENTS",
+    "HOW",
+    "ITEMS",
+    "MACHINE",
+    "PENALTIES",
+    "PENALTY_REASONS",
+    "PHASES",
+    "REASONS",
+    "RULINGS",
+    "RULING_REASONS",
+    "SENTENCES",
+]
 
 BLOCKED: Final[dict[str, str]] = {
     # why a hand cannot be confirmed yet
@@ -80,6 +43,8 @@ BLOCKED: Final[dict[str, str]] = {
     "tile_doubt": N_("Check the marked tiles first"),
     "tile_unknown": N_("A tile could not be recognized"),
     "unreadable_group": N_("The groups are not clear"),
+    "shown_missing": N_("Read what lies open before the other players"),
+    "fact_open": N_("Say what the tiles do not show"),
 }
 
 MACHINE: Final[dict[str, str]] = {
@@ -97,6 +62,7 @@ MACHINE: Final[dict[str, str]] = {
     "machine.port_busy": N_("Another program uses the port of the machine"),
     "machine.port_denied": N_("No permission to use the port of the machine"),
     "machine.port_error": N_("The port of the machine fails"),
+    "machine.other_set": N_("The machine is set to another number of tiles than these rules need"),
     "machine.recover": N_("The machine was just switched on. Look at the table first"),
     "machine.uid_mismatch": N_("This is another machine than the one of this table"),
     "machine.version_mismatch": N_("The machine speaks another protocol version"),
@@ -163,6 +129,9 @@ DOUBTS: Final[dict[str, str]] = {
     "not_in_set": N_("A tile this set does not have"),
     "cut_at_border": N_("At the edge of the picture"),
     "unsure_box": N_("Perhaps no tile"),
+    "extra_tiles": N_("More tiles than expected"),
+    "stray_back": N_("A face-down tile that belongs to no meld"),
+    "loose_tile": N_("An open tile that belongs to no meld"),
 }
 
 CENTRAL: Final[dict[str, str]] = {
@@ -183,6 +152,12 @@ EVENTS: Final[dict[str, str]] = {
     "indicator.revealed": N_("Indicator turned up"),
     "indicator.corrected": N_("Indicator corrected"),
     "hand.claimed": N_("Win declared"),
+    "hand.amended": N_("Claim corrected"),
+    "flowers.replaced": N_("Flowers replaced"),
+    "account.moved": N_("Chips borrowed, given back or taken out"),
+    "match.match_over": N_("The match is over. End the session, or take the last hand back"),
+    "match.two_broke": N_("Two players have no chips: the match is over"),
+    "match.time_up": N_("Time is up: the match is over"),
     "hand.tile_mended": N_("Tile corrected"),
     "hand.rejected": N_("Claim rejected; play goes on"),
     "hand.confirmed": N_("Win confirmed"),
@@ -215,6 +190,9 @@ ERRORS: Final[dict[str, str]] = {
     "no_win": N_("The hand does not win"),
     "claim_pending": N_("Another claim is waiting for its ruling"),
     "no_claim_now": N_("No hand is being played"),
+    "no_flowers_now": N_("Not possible at this moment"),
+    "match_ended": N_("The match is over"),
+    "nothing_changed": N_("Nothing of the claim would change"),
     "no_dice_now": N_("Not possible at this moment"),
     "no_indicator_now": N_("Not possible at this moment"),
     "no_hand": N_("No hand is being played"),
@@ -234,7 +212,9 @@ ERRORS: Final[dict[str, str]] = {
     "locked": N_("The machine has not unlocked its intake yet. Wait a moment"),
     "cycle_running": N_("The machine is preparing this hand already"),
     "bad_choice": N_("The table did not understand this tap"),
-    "bad_da": N_("The table did not understand this tap"),
+    "bad_account": N_("The table did not understand this tap"),
+    "bad_fact": N_("This cannot be said of a claim"),
+    "bad_spoiled": N_("This line is not a winning hand"),
     "bad_dice": N_("The table did not understand this tap"),
     "bad_from": N_("The table did not understand this tap"),
     "bad_how": N_("The table did not understand this tap"),
@@ -289,6 +269,8 @@ PHASES: Final[dict[str, str]] = {
     "raise": N_("Raising walls"),
     "dice": N_("Dice"),
     "deal": N_("Dealing"),
+    "flowers": N_("Replacing flowers"),
+    "gold": N_("Dice for the gold"),
     "indicator": N_("Wildcard"),
     "play": N_("Playing"),
     "claim": N_("Reading"),

@@ -6,36 +6,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from engine.tiles import TILE_IDS
+from station.web.catalogue import N_
+from station.web.deal_view import clock_text, flower_clock, throw, top_view
+from station.web.place_view import State, names_of, place_views
+from station.web.rule_texts import RuleTexts
 from station.web.sentences import DOUBTS, PHASES, RULINGS
 from station.web.words import Words
 
-State = Mapping[str, Any]
-
 CLAIM_PHASES: Final = frozenset({"claim", "verdict"})
-FLOWER_RULESETS: Final = frozenset({"xiamen", "mcr"})
 MACHINE_WELL: Final = frozenset({"machine.ok", "machine.moving", "machine.none"})
 CAMERA_WELL: Final = frozenset({"camera.ok", "camera.none"})
 CENTRAL_WELL: Final = frozenset({"central.up", "central.none", "central.off"})
 DOUBTS_OF_ALL: Final = frozenset({"no_tiles", "wrong_count"})
 """Doubts of a whole reading; those of a tile stand at the tile."""
-STACKS_PER_WALL: Final = 17
-
-
-@dataclass(frozen=True)
-class PlaceView:
-    """One side of the table with its player."""
-
-    place: int
-    name: str
-    wind: str
-    wind_name: str
-    chips: int
-    deferred: int
-    dealer: bool
-    barred: bool
-    xianggong: bool
-    note: str
-    """What is special about the player, in words: dealer, dead hand, may not win, fine due."""
+MELD_SLOTS: Final = (
+    ("chow", "C", N_("Chow")),
+    ("pung", "P", N_("Pung")),
+    ("kong", "K", N_("Exposed kong")),
+    ("concealed_kong", "A", N_("Concealed kong")),
+    ("shao", "H", N_("Shao")),
+)
+"""Melds that can be typed in: kind, letter of the notation, word."""
 
 
 @dataclass(frozen=True)
@@ -45,52 +37,6 @@ class Health:
     word: str
     ok: bool
     sentence: str
-
-
-def place_views(state: State, words: Words) -> list[PlaceView]:
-    """Players in the order of their places (fixed sides of the table)."""
-    return [_place(entry, state, words) for entry in sorted(state["places"], key=lambda p: int(p["place"]))]
-
-
-def _place(entry: Mapping[str, Any], state: State, words: Words) -> PlaceView:
-    return PlaceView(
-        place=int(entry["place"]),
-        name=entry.get("name") or words.say("Player %(n)s", n=int(entry["place"]) + 1),
-        wind=words.wind(entry["wind"]),
-        wind_name=words.tile(entry["wind"]),
-        chips=int(entry["chips"]),
-        deferred=int(entry.get("deferred") or 0),
-        dealer=entry["place"] == state["dealer"],
-        barred=bool(entry.get("barred")),
-        xianggong=bool(entry.get("xianggong")),
-        note=" · ".join(_notes(entry, state, words)),
-    )
-
-
-def _notes(entry: Mapping[str, Any], state: State, words: Words) -> list[str]:
-    notes = [words.say("dealer")] if entry["place"] == state["dealer"] else []
-    if entry.get("xianggong"):
-        notes.append(words.say("dead hand"))
-    elif entry.get("barred"):
-        notes.append(words.say("may not win"))
-    if entry.get("deferred"):
-        due = int(entry["deferred"])
-        notes.append(words.say("fine due %(n)s", n=due) if due > 0 else words.say("due to get %(n)s", n=-due))
-    return notes
-
-
-def names_of(places: list[PlaceView]) -> dict[int, str]:
-    """Place → name of its player."""
-    return {p.place: p.name for p in places}
-
-
-def clock_text(seconds: int | float | None) -> str:
-    """``31:42``, or ``1:01:05`` from an hour on; a dash when unknown."""
-    if seconds is None:
-        return "–"
-    minutes, rest = divmod(max(0, int(seconds)), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def clock(state: State, words: Words) -> dict[str, Any]:
@@ -200,57 +146,12 @@ def last_result(state: State, words: Words, names: Mapping[int, str]) -> dict[st
     }
 
 
-def top_view(state: State, words: Words, places: list[PlaceView]) -> dict[str, Any]:
-    """Walls seen from above: built stacks per place, and where the wall is broken.
-
-    Walls are drawn for place 0 at the bottom and turned counter-clockwise; stack 1 is at the owner's right.
-    """
-    progress = list((state.get("machine") or {}).get("progress") or [])
-    total = max([STACKS_PER_WALL, *progress])
-    broken = state.get("break")
-    walls = []
-    for view in places:
-        done = progress[view.place] if view.place < len(progress) else 0
-        mark = broken["stack"] if broken and broken["wall"] == view.place else None
-        if state["phase"] not in ("build", "raise"):
-            done = total
-        walls.append(
-            {"place": view.place, "turn": -90 * view.place, "done": done, "mark": mark, "name": view.name}
-        )
-    built = sum(min(total, w["done"]) for w in walls)
-    return {
-        "walls": walls,
-        "total": total,
-        "built": built,
-        "of": total * len(walls),
-        "words": _break(state, words),
-    }
-
-
-def _break(state: State, words: Words) -> list[str]:
-    dice, broken = state.get("dice"), state.get("break")
-    names = {int(p["place"]): p["name"] for p in state["places"]}
-    lines = []
-    if dice:
-        total = sum(dice)
-        lines.append(words.say("Dice %(dice)s = %(total)s", dice=" + ".join(map(str, dice)), total=total))
-    if broken:
-        lines.append(
-            words.say(
-                "Break the wall of %(name)s at stack %(n)s from the right",
-                name=names.get(broken["wall"], broken["wall"] + 1),
-                n=broken["stack"],
-            )
-        )
-        lines.append(words.say("%(name)s takes first", name=names.get(state["dealer"], "")))
-    return lines
-
-
 def common(state: State, words: Words) -> dict[str, Any]:
     """The part that referee page and players' page share."""
     places = place_views(state, words)
     names = names_of(places)
     machine = state.get("machine") or {}
+    texts = RuleTexts.of(str(state.get("ruleset") or ""), words.lang)
     return {
         "state": state,
         "phase": state["phase"],
@@ -266,9 +167,28 @@ def common(state: State, words: Words) -> dict[str, Any]:
         "indicator": indicator(state, words),
         "last": last_result(state, words, names),
         "topview": top_view(state, words, places),
-        "flowers": state.get("ruleset") in FLOWER_RULESETS,
+        "flower_clock": flower_clock(state),
+        "gold_count": (state.get("break") or {}).get("gold"),
+        "throw": throw(state, words, names),
+        **_tile_set(texts, words),
         "can_undo": bool(state.get("can_undo", True)),
         "locked": bool(machine.get("locked")) and machine.get("hand_no") is not None,
         "resuming": state["phase"] == "start" and int(state["hand_no"]) > int(state["hand_count"]),
         "claiming": state["phase"] in CLAIM_PHASES and bool(state.get("claim")),
+    }
+
+
+def _tile_set(texts: RuleTexts, words: Words) -> dict[str, Any]:
+    """What the rule set's tiles and melds mean for the pages; of an unknown one, what most have."""
+    data = texts.data
+    kinds = {tile.id for tile in data.tile_set.kinds} if data else set(TILE_IDS)
+    letters = {kind.value for kind in data.melds} if data else {"P", "K", "A"}
+    gold = data is not None and data.indicator_key == "gold"
+    return {
+        "flowers": data is not None and any(kind.endswith("f") for kind in kinds),
+        "flips": data is None or bool(data.deal.indicators),
+        "gold": gold,
+        "wild_word": words.say("Gold") if gold else words.say("Wild"),
+        "lacking": frozenset(TILE_IDS) - kinds,
+        "melds": tuple((slot, mark, words.say(word)) for slot, mark, word in MELD_SLOTS if mark in letters),
     }

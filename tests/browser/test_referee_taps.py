@@ -279,16 +279,16 @@ def test_a_discard_win_is_declared_with_two_taps(open_page, site):
     answered(page, site)
     action, body, _ = last(site)
     assert action == "claim"
-    assert body == {"place": 1, "how": "discard", "from": 2, "da": {"shou": 0, "er": 0, "peng": 0}}
+    assert body == {"place": 1, "how": "discard", "from": 2}
 
 
 def test_discarded_wildcards_are_counted_with_the_claim(open_page, site):
     page = open_page("players", "play")
     page.locator("[data-sheet=claim-0]").tap()
-    page.locator('#sheet-claim-0 label:has([name="da.shou"][value="2"])').tap()
+    page.locator('#sheet-claim-0 label:has([name="facts.da.shou"][value="2"])').tap()
     page.locator("#sheet-claim-0 .choice").first.tap()
     answered(page, site)
-    assert last(site)[1] == {"place": 0, "how": "self", "da": {"shou": 2, "er": 0, "peng": 0}}
+    assert last(site)[1] == {"place": 0, "how": "self", "facts": {"da": {"shou": 2}}}
 
 
 def test_dice_can_be_typed_or_rolled(open_page, site):

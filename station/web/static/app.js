@@ -12,7 +12,7 @@ const SILENCE_MS = 12000; // the server beats every 5 s; two missed beats and a 
 const RETRY_MS = 9000; // before the banner: a stream that only seems dead is renewed without a word
 const PAGE_MS = 12000; // a hall with more tables than fit is shown page by page
 
-let open = null; // {name, i}: the sheet lying over the page
+let open = null; // {name, i, place}: the sheet lying over the page
 let busy = false; // one tap at a time: a second one waits for the answer of the first
 let held = null; // {button, timer}: a button that must be held
 let later = null; // a fragment that came in while a button was held
@@ -30,16 +30,24 @@ function swap(html) {
   }
   const fresh = new DOMParser().parseFromString(html, 'text/html').getElementById('view');
   if (!fresh) return;
-  const choices = [...document.querySelectorAll('.sheet:not([hidden]) input:checked, .scene input:checked')]
-    .map((input) => [input.closest('.sheet')?.id || 'view', input.name, input.value]);
+  const choices = [...document.querySelectorAll('.sheet:not([hidden]) input, .scene input')]
+    .map((input) => [input.closest('.sheet')?.id || 'view', input.name, input.value, input.type, input.checked]);
   view().replaceWith(fresh);
-  for (const [root, name, value] of choices) {
-    const again = document.getElementById(root)?.querySelector(`input[name="${name}"][value="${value}"]`);
-    if (again) again.checked = true;
-  }
-  if (open) show(open.name, open.i, true);
+  for (const [root, name, value, type, checked] of choices) restore(document.getElementById(root), name, value, type, checked);
+  if (open) show(open, true);
   tick();
   view().dispatchEvent(new Event('swapped', { bubbles: true }));
+}
+
+// What a finger had chosen stays chosen in the fresh page.
+function restore(root, name, value, type, checked) {
+  if (type === 'hidden') {
+    const input = root?.querySelector(`input[type="hidden"][name="${name}"]`);
+    if (input) step(input, value);
+    return;
+  }
+  const again = root?.querySelector(`input[name="${name}"][value="${value}"]`);
+  if (again && (checked || type === 'checkbox')) again.checked = checked;
 }
 
 // The page itself is the snapshot: no second route that could drift from it.
@@ -140,19 +148,39 @@ async function post(action, body, button) {
 }
 
 // Fields of the form around a button, what the chosen fields bring along, then the button's own data-body.
-// "da.shou" nests, "dice[]1" makes a list, "_pay" only brings its data-body.
+// "facts.da.shou" nests, "dice[]1" makes a list, "_pay" only brings its data-body, data-only is all there is.
 function bodyOf(button) {
+  if (button.dataset.only) return JSON.parse(button.dataset.only);
   const body = {};
   const form = button.closest('form');
-  for (const [name, text] of form ? new FormData(form) : []) {
-    const value = /^-?\d+$/.test(text) ? Number(text) : text;
-    const [head, rest] = name.split('.');
+  for (const [name, text] of form ? [...new FormData(form), ...switchedOff(form)] : []) {
+    if (form.dataset.changes !== undefined && asBefore(form, name, text)) continue;
+    const value = WORDS.get(text) ?? (/^-?\d+$/.test(text) ? Number(text) : text);
     if (name.includes('[]')) (body[name.split('[]')[0]] ||= []).push(value);
-    else if (rest) (body[head] ||= {})[rest] = value;
-    else if (!name.startsWith('_')) body[name] = value;
+    else if (!name.startsWith('_')) put(body, name.split('.'), value);
   }
   const chosen = form ? [...form.querySelectorAll('input:checked[data-body]')].filter((node) => node.offsetParent) : [];
   return Object.assign(body, ...[...chosen, form, button].map((node) => JSON.parse(node?.dataset.body || '{}')));
+}
+
+// Of what the page shows already only changes are sent: the rest may follow from tiles that change.
+function asBefore(form, name, text) {
+  const inputs = [...form.querySelectorAll(`input[name="${name}"]`)];
+  return inputs.some((input) => (input.type === 'hidden' ? input.dataset.was === text
+    : input.type === 'checkbox' ? input.defaultChecked === (text === 'true')
+      : input.defaultChecked && input.value === text));
+}
+
+const WORDS = new Map([['true', true], ['false', false]]);
+
+function switchedOff(form) {
+  return [...form.querySelectorAll('input[data-off]:not(:checked)')].map((input) => [input.name, input.dataset.off]);
+}
+
+function put(body, path, value) {
+  let at = body;
+  for (const part of path.slice(0, -1)) at = at[part] ||= {};
+  at[path.at(-1)] = value;
 }
 
 function act(button) {
@@ -161,7 +189,7 @@ function act(button) {
     if (!form.reportValidity()) return;
     const other = form.querySelector('input:checked[data-action]'); // a choice with an action of its own
     const body = bodyOf(button);
-    if (other) delete body[other.name];
+    if (other && !(other.name in JSON.parse(other.dataset.body || '{}'))) delete body[other.name];
     post(other?.dataset.action || form.dataset.post, body, button);
   } else {
     post(button.dataset.post, bodyOf(button), button);
@@ -184,12 +212,12 @@ function hide() {
   for (const node of document.querySelectorAll('.tile.sel')) node.classList.remove('sel');
 }
 
-function show(name, i, again = false) {
+function show({ name, i, place }, again = false) {
   const sheet = document.getElementById(`sheet-${name}`);
   hide();
-  if (!sheet || (name === 'fix' && !fillFix(sheet, i))) return;
-  if (name === 'hand') editor.open(sheet, again);
-  open = { name, i };
+  if (!sheet || (name === 'fix' && !fillFix(sheet, i, place))) return;
+  if (name === 'hand') editor.open(sheet, again, place);
+  open = { name, i, place };
   sheet.hidden = false;
   $('.scrim').hidden = false;
   $('.scrim').classList.toggle('under', sheet.classList.contains('half')); // the hand above stays readable
@@ -197,11 +225,12 @@ function show(name, i, again = false) {
 }
 
 // The sheet for mending a tile: what was read, the likely kinds, the cut of the photo.
-function fillFix(sheet, i) {
-  const tile = $(`.strip button.tile[data-i="${i}"]`);
+function fillFix(sheet, i, place) {
+  const whose = place === undefined ? ':not([data-place])' : `[data-place="${place}"]`;
+  const tile = $(`button.tile[data-i="${i}"]${whose}`);
   if (!tile) return false;
   tile.classList.add('sel');
-  const { is, read, sure, why, box } = tile.dataset;
+  const { is, read, sure, why, box, shot } = tile.dataset;
   $('.read', sheet).textContent = read;
   $('.sure', sheet).textContent = sure;
   $('.why-doubt', sheet).textContent = why;
@@ -222,19 +251,36 @@ function fillFix(sheet, i) {
     return button;
   }));
   const cut = $('svg.cut', sheet);
-  if (cut && box) {
+  if (shot && box) {
+    const [url, width, height] = shot.split(' ');
+    const picture = $('image', cut);
+    picture.setAttribute('href', url);
+    picture.setAttribute('width', width);
+    picture.setAttribute('height', height);
     const [x0, y0, x1, y1] = box.split(' ').map(Number);
     const pad = 0.25 * Math.max(x1 - x0, y1 - y0);
     cut.setAttribute('viewBox', `${x0 - pad} ${y0 - pad} ${x1 - x0 + 2 * pad} ${y1 - y0 + 2 * pad}`);
   }
-  cut?.classList.toggle('none', !box);
+  cut.classList.toggle('none', !(shot && box));
   return true;
+}
+
+// The place that an open sheet speaks of; the claimant's needs no name.
+function whose() {
+  return open?.place === undefined ? {} : { place: Number(open.place) };
+}
+
+// A number with one more and one less beside it.
+function step(input, value) {
+  const number = Math.min(Number(input.dataset.most), Math.max(0, Number(value)));
+  input.value = number;
+  input.previousElementSibling.textContent = number;
 }
 
 function pick(button) {
   const sheet = button.closest('[data-pick]');
   const { kind } = button.dataset;
-  if (sheet.dataset.pick === 'tile') post('tile', { i: Number(open.i), kind }, button);
+  if (sheet.dataset.pick === 'tile') post('tile', { i: Number(open.i), kind, ...whose() }, button);
   else post(sheet.dataset.pick, { tile: kind }, button);
 }
 
@@ -244,10 +290,11 @@ document.addEventListener('click', (event) => {
   const hit = event.target.closest('button, [data-sheet]');
   if (!hit || hit.disabled || 'hold' in hit.dataset) return;
   if ('close' in hit.dataset) hide();
-  else if ('sendHand' in hit.dataset) post('hand', { line: editor.line() }, hit);
+  else if ('sendHand' in hit.dataset) post('hand', { line: editor.line(), ...whose() }, hit);
+  else if (hit.dataset.step) step($('input', hit.parentNode), Number($('input', hit.parentNode).value) + Number(hit.dataset.step));
   else if (hit.closest('.hand-sheet') && editor.tap(hit)) return;
   else if (hit.dataset.kind && hit.closest('[data-pick]')) pick(hit);
-  else if (hit.dataset.sheet) show(hit.dataset.sheet, hit.dataset.i);
+  else if (hit.dataset.sheet) show({ name: hit.dataset.sheet, i: hit.dataset.i, place: hit.dataset.place });
   else if (hit.dataset.post || 'submit' in hit.dataset) act(hit);
 });
 
@@ -304,6 +351,7 @@ function tick() {
     const s = Math.max(0, Math.floor(Number(node.dataset.clock)) + passed);
     const two = (n) => String(n).padStart(2, '0');
     const text = `${Math.floor(s / 60) % 60}:${two(s % 60)}`;
+    if (node.dataset.warn) node.parentNode.classList.toggle('late', s <= Number(node.dataset.warn));
     node.textContent = s < 3600 ? text : `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`;
   }
   for (const node of document.querySelectorAll('[data-now]')) {

@@ -39,7 +39,8 @@ VIEW = MachineView(
 
 
 def _session(stage: Stage, *, released: bool = False) -> Session:
-    claim = ClaimState(1, Place(1), "self", None, 0.0, laid=Laid(read_at=0.0)) if stage is Stage.CLAIM else None
+    claimed = ClaimState(1, Place(1), "self", None, 0.0, laid=Laid(read_at=0.0))
+    claim = claimed if stage is Stage.CLAIM else None
     hand = 3 if stage in (*PLAYED, Stage.RULED) else None
     return Session(stage=stage, hand=3, machine_hand=hand, released=released, claim=claim, dice=(1, 2))
 

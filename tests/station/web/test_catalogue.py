@@ -97,12 +97,14 @@ def test_every_code_has_a_sentence_in_every_language(lang):
 
 
 def test_every_refusal_of_the_table_has_a_sentence():
-    source = Path(decide.__file__).read_text("utf-8") + Path(runtime.__file__).read_text("utf-8")
-    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    room = Path(decide.__file__).parent
+    files = [*room.glob("decide*.py"), room / "asking.py", room / "facts.py", Path(runtime.__file__)]
+    trees = [ast.parse(file.read_text("utf-8")) for file in files]
+    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
     codes = {
         node.args[1].value
         for node in calls
-        if getattr(node.func, "id", "") == "_need" and isinstance(node.args[1], ast.Constant)
+        if getattr(node.func, "id", "") == "need" and isinstance(node.args[1], ast.Constant)
     }
     codes |= {k.value.value for c in calls for k in c.keywords if k.arg == "code" and _is_text(k.value)}
     assert len(codes) > 25

@@ -296,7 +296,7 @@ def test_a_table_without_devices_renders():
 
 def test_strip_shrinks_with_the_number_of_tiles():
     state = sample("verdict_no_win")
-    for count, size in ((15, "tw-l"), (17, "tw-m"), (19, "tw-s"), (24, "tw-xs")):
+    for count, size in ((15, "tw-l"), (17, "tw-m"), (19, "tw-s"), (21, "tw-xs"), (30, "tw-xxs")):
         tile = state["claim"]["tiles"][0]
         state["claim"].update(tiles=[{**tile, "i": i, "group": "concealed"} for i in range(count)], melds=[])
         assert f'class="groups {size}"' in render_fragment("referee", state, "en")
