@@ -56,6 +56,7 @@ class Actor:
                     table.session, table.machine.view if table.machine else None, self._authorised()
                 )
                 table.ask_start(isinstance(step, c.AskStart))
+                table.tick()
                 if isinstance(step, c.Wait | c.AskStart):
                     await changes.changed(1.0)
                     continue

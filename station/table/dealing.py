@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum, auto
 
 from engine.rulesets import RuleSet
 from engine.tiles import Tile
 from engine.wall import DealPlan
 from station.places import Place, by_place, place_of
-from station.session import Session
+from station.session import Session, Stage
 
 FLOWERS, GOLD, INDICATOR = "flowers", "gold", "indicator"
 """Steps between deal and play."""
 FLOWER_SECONDS = "flower_seconds"
 """Option of a rule set that limits how long flowers may be replaced; 0 or none: no limit."""
 
+WARNED_BEFORE_S = 5
+"""Seconds before the end of the time for flowers at which the screen warns."""
 LOAN_UNIT = "loan_unit"
 """Option of a rule set that says how many chips are borrowed at once."""
 
@@ -34,6 +37,31 @@ def flower_limit(rules: RuleSet) -> int | None:
     """Return how many seconds there are for replacing flowers; None: no limit."""
     limit = rules.options.get(FLOWER_SECONDS)
     return limit if isinstance(limit, int) and limit > 0 else None
+
+
+class FlowerTime(Enum):
+    """How the time for replacing flowers stands."""
+
+    NONE = auto()
+    RUNNING = auto()
+    NEARLY_OVER = auto()
+    OVER = auto()
+
+
+def flower_time(session: Session, rules: RuleSet, now: float) -> FlowerTime:
+    """Return how the time for replacing flowers stands; ``now`` in Unix seconds."""
+    limit = flower_limit(rules)
+    if session.stage is not Stage.FLOWERS or session.dealt_at is None or limit is None:
+        return FlowerTime.NONE
+    elapsed = now - session.dealt_at
+    if elapsed >= limit:
+        return FlowerTime.OVER
+    return FlowerTime.NEARLY_OVER if elapsed >= flower_warning(limit) else FlowerTime.RUNNING
+
+
+def flower_warning(limit: int) -> int:
+    """Return after how many seconds the screen warns that the time for flowers is nearly over."""
+    return max(0, limit - WARNED_BEFORE_S)
 
 
 def loan_unit(rules: RuleSet) -> int | None:

@@ -25,6 +25,7 @@ from station.session import Event, Session, apply, replay
 from station.table import decide
 from station.table.conductor import choices
 from station.table.config import TableConfig
+from station.table.dealing import FlowerTime, flower_time
 from station.table.machine import device_of, has_other_set, machine_object, recover
 from station.table.opening import check_unchanged, opened_by
 from station.table.photos import PhotoStore
@@ -84,6 +85,7 @@ class Table(Broadcast):
         self.started_boot: int | None = None
         """Run of the machine's board that a person last started or recovered; None: none yet."""
         self.asks_start = False
+        self._flower_time = FlowerTime.NONE
         self._writer = writer
         self._events: list[Event] = []
         self._lock = asyncio.Lock()
@@ -131,6 +133,13 @@ class Table(Broadcast):
         """Show, or no longer show, that the machine waits for a person's start."""
         if wanted != self.asks_start:
             self.asks_start = wanted
+            self.changed()
+
+    def tick(self) -> None:
+        """Tell the screens when the time for flowers is nearly over, and when it is over."""
+        now = flower_time(self.session, self.rules, self.clock.wall())
+        if now != self._flower_time:
+            self._flower_time = now
             self.changed()
 
     def camera_trouble(self, code: str | None) -> None:

@@ -12,7 +12,7 @@ from engine.rulesets import RuleSet
 from station.places import Place, seat_of
 from station.session import Session, Stage
 from station.table.claim_view import claim_object
-from station.table.dealing import deal_of, flower_limit, loan_unit
+from station.table.dealing import deal_of, flower_limit, flower_warning, loan_unit
 from station.table.decide import UNDEALT_RULINGS, throw_now
 from station.table.decide_hand import IN_HAND
 from station.table.proposal import Proposal
@@ -20,8 +20,6 @@ from station.table.proposal import Proposal
 WINDS = ("1z", "2z", "3z", "4z")
 THROWING = ("dice", "gold")
 """Phases in which somebody throws dice."""
-WARNED_BEFORE_S = 5
-"""Seconds before the end of the time for flowers at which the screen warns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +174,7 @@ def _flowers(session: Session, rules: RuleSet, now: float) -> dict[str, Any] | N
     if session.stage is not Stage.FLOWERS or session.dealt_at is None:
         return None
     limit = flower_limit(rules)
-    warn = None if limit is None else max(0, limit - WARNED_BEFORE_S)
+    warn = None if limit is None else flower_warning(limit)
     return {"elapsed_s": max(0, int(now - session.dealt_at)), "limit_s": limit, "warn_s": warn}
 
 

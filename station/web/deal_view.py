@@ -28,7 +28,7 @@ def top_view(state: State, words: Words, places: Sequence[PlaceView]) -> dict[st
     """
     progress = list((state.get("machine") or {}).get("progress") or [])
     stacks = state.get("walls") or [STACKS_PER_WALL]
-    total = max([*stacks, *progress])
+    total = max(stacks)
     broken = state.get("break")
     walls = []
     for view in places:
