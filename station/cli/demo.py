@@ -114,6 +114,11 @@ SUMMARY = (
     "tiles read: {tiles_read} (mended {tiles_mended}, doubted {tiles_doubted})",
     "indicators read: {indicators_read} (mended {indicators_mended})",
 )
+BESIDE = {
+    "outside": "paid outside the chips",
+    "loans": "borrowed",
+    "carried": "net of finished stakes",
+}
 TABLE = "{id}: chips {chips}; bank {bank}; events {events} (arrived {central_events}), chain {chain}"
 
 
@@ -123,6 +128,10 @@ def _print(result: dict[str, Any]) -> None:
     for table in result["tables"]:
         chips = ", ".join(str(n) for n in table["chips"].values())
         say(TABLE.format(**{**table, "chips": chips, "chain": "whole" if table["chain_ok"] else "BROKEN"}))
+        for account, words in BESIDE.items():
+            amounts = table[account].values()
+            if any(amounts):
+                say(f"{table['id']}: {words} {', '.join(map(str, amounts))}")
     for name, value in result["latency_ms"].items():
         say(f"{name.replace('_', ' ')}: p50 {value['p50']} ms, p99 {value['p99']} ms")
     for url, size in result.get("pages", {}).items():

@@ -70,7 +70,7 @@ def correction(
             fix = _others(entry, laid.tables[seat_of(entry["place"], dealer, rules.players)], mend=mend)
             if fix is not None:
                 return fix
-    return _facts(claim, laid, rules, dealer) if mend else None
+    return _facts(claim, laid, rules, dealer) if mend else _unsaid(claim, laid, rules, dealer)
 
 
 def _others(entry: dict[str, Any], table: OpenTiles, *, mend: bool) -> Request | None:
@@ -115,6 +115,15 @@ def _facts(claim: dict[str, Any], laid: LaidOpen, rules: RuleSet, dealer: Place)
         wrong = _differing(entry["facts"], facts, rules.data.seat_facts)
         if wrong:
             return "amend", {"shown": {str(entry["place"]): wrong}}
+    return None
+
+
+def _unsaid(claim: dict[str, Any], laid: LaidOpen, rules: RuleSet, dealer: Place) -> Request | None:
+    """Facts of players that nobody has said yet; what the camera reads wrong is left alone."""
+    for entry in claim["shown"]:
+        said = _said(rules, laid.tables[seat_of(entry["place"], dealer, rules.players)])
+        if entry["tapped"] != said:
+            return "amend", {"shown": {str(entry["place"]): said}}
     return None
 
 

@@ -285,7 +285,17 @@ class Script:
             if booked:
                 self._booked = pending.expected.match
             return booked
+        if claim["place"] is None:
+            return await self._unsettled(state)
         return await self._no_win(pending, state)
+
+    async def _unsettled(self, state: dict[str, Any]) -> bool:
+        """What lies open when the wall is exhausted can't be settled as it was read: nothing is booked."""
+        booked = await self._client.post("ruling", {"kind": "void"}, state["rev"])
+        if booked:
+            self.disagreements.append(f"hand {self._hand_no}: an exhausted wall was not settled")
+            self._pending = None
+        return booked
 
     async def _no_win(self, pending: _Pending, state: dict[str, Any]) -> bool:
         """Reject, or rule a false win every other time: that is the referee's to decide."""

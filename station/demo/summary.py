@@ -133,9 +133,10 @@ def _row(name: str, events: list[Event], central_events: int, chain_ok: bool) ->
     session = replay(events)
     return {
         "id": name,
-        "chips": {str(place): state.chips for place, state in enumerate(session.places)},
-        "outside": {str(place): state.outside for place, state in enumerate(session.places)},
-        "loans": {str(place): state.loans for place, state in enumerate(session.places)},
+        **{
+            account: {str(place): getattr(state, account) for place, state in enumerate(session.places)}
+            for account in ("chips", "outside", "loans", "carried")
+        },
         "bank": session.bank,
         "events": len(events),
         "central_events": central_events,

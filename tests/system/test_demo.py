@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine import rulesets
+from tests.engine.extras import needs
 from vision.model_card import DEFAULT_CARD, LABELS
 
 pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.timeout(240)]
@@ -43,6 +45,41 @@ def test_the_main_job_runs_end_to_end(tmp_path: Path) -> None:
         assert table["chain_ok"]
     for name in ("frame_to_verdict", "confirm_to_central"):
         assert result["latency_ms"][name]["p50"] is not None
+
+
+@pytest.mark.parametrize(
+    ("ruleset", "players", "stake", "settings"),
+    [
+        pytest.param("fengcheng", 3, 100, {"lei_per_point": 1}),
+        pytest.param("mcr", 4, 0, {}, marks=needs("mcr")),
+        pytest.param("xiamen", 4, 100, {"hand_size": 16}),
+        pytest.param("zhenjiang", 4, 50, {}),
+    ],
+)
+def test_every_rule_set_is_played_end_to_end(
+    tmp_path: Path, ruleset: str, players: int, stake: int, settings: dict[str, Any]
+) -> None:
+    words = ("--ruleset", ruleset, "--tables", "1", "--hands", "3", "--seed", "7", "--auto")
+    status, result, errors = _demo(tmp_path, *words)
+    assert status == 0, (result, errors)
+    assert result["verdicts_agree"]
+    assert result["settings"] == settings
+    assert all(f"{name} = {value} (asked at set-up)" in errors for name, value in settings.items())
+    assert result["hands_played"] == 3 == result["wins"] + result["draws"] + result["voids"]
+    assert result["wins"] >= 1
+    assert result["no_wins"] >= 1
+    assert result["tiles_read"] > 30
+    assert result["tiles_mended"] <= 0.02 * result["tiles_read"]
+    turned = rulesets.load(ruleset).data.deal.indicators
+    assert (result["indicators_read"], result["indicators_mended"]) == (3 * turned, 0)
+    (table,) = result["tables"]
+    assert len(table["chips"]) == players
+    had = stake * players + sum(table["loans"].values())
+    assert sum(table["chips"].values()) + table["bank"] + sum(table["carried"].values()) == had
+    assert sum(table["outside"].values()) == 0
+    assert table["events"] == table["central_events"]
+    assert table["chain_ok"]
+    assert result["motions"]["T1"]["DEAL"] == 3
 
 
 def test_two_runs_with_one_seed_are_equal_but_for_times(tmp_path: Path) -> None:

@@ -110,6 +110,7 @@ def _exhausted():
 
 def _entry(place, tiles, **changes):
     entry = {"place": place, "winner": False, "tiles": tiles, "photo": {}, "read": bool(tiles), "facts": {}}
+    entry["tapped"] = {}
     return {**entry, **changes}
 
 
@@ -164,6 +165,15 @@ def test_what_spread_tiles_do_not_show_is_said():
     claim = _others(p2={"honors": 4, "groups": 1})
     fix = correction(claim, _exhausted(), FENGCHENG, Place(1), mend=True)
     assert fix == ("amend", {"shown": {"2": {"yaoji": "pair_start"}}})
+
+
+def test_without_mending_a_person_still_says_what_no_camera_sees():
+    claim = _others(p2={"honors": 3})
+    claim["shown"][0]["tapped"] = {"no_honor_start": True}
+    fix = correction(claim, _exhausted(), FENGCHENG, Place(1), mend=False)
+    assert fix == ("amend", {"shown": {"2": {"yaoji": "pair_start"}}})
+    claim["shown"][2]["tapped"] = {"yaoji": "pair_start"}
+    assert correction(claim, _exhausted(), FENGCHENG, Place(1), mend=False) is None
 
 
 def test_a_claim_says_of_everybody_what_can_not_be_seen():
