@@ -112,8 +112,7 @@ def xiamen_win() -> dict[str, Any]:
     table.do("claim", place=1, how="zimo", facts={"gold_discarded": False})
     read(
         table,
-        "concealed=1s 2s 3s 4s 5s 6s 7s 8s 9s 4m 5m 2z 2z; win=6m; meld:0=back 3m 3m back;"
-        "flower=1f 2f 3f 4f",
+        "concealed=1s 2s 3s 4s 5s 6s 7s 8s 9s 4m 5m 2z 2z; win=6m; meld:0=back 3m 3m back;flower=1f 2f 3f 4f",
     )
     return table.state()
 

@@ -106,3 +106,49 @@ def test_a_log_that_can_not_be_followed_is_told(
     asyncio.run(writer.append(events))
     with pytest.raises(NotALog):
         asyncio.run(_table(writer, tmp_path).load())
+
+
+def test_what_somebody_has_to_choose_is_asked_for_in_one_line(
+    new_writer: Callable[[], Any], tmp_path: Path
+) -> None:
+    writer = new_writer()
+    table = _table(writer, tmp_path, ruleset="fengcheng", players=("a", "b", "c"))
+    with pytest.raises(ConfigError) as refused:
+        asyncio.run(table.load())
+    line = str(refused.value)
+    assert refused.value.code == "config.unanswered"
+    assert "\n" not in line
+    assert "lei_per_point" in line
+    assert "10 = a plain discard win costs" in line
+    assert "[options]" in line
+    assert writer.entries == []
+
+
+def test_a_table_opens_once_it_was_chosen(new_writer: Callable[[], Any], tmp_path: Path) -> None:
+    writer = new_writer()
+    settings = {"ruleset": "fengcheng", "players": ("a", "b", "c"), "options": {"lei_per_point": 10}}
+    table = _table(writer, tmp_path, **settings)
+    asyncio.run(table.load())
+    assert [place.chips for place in table.session.places] == [100, 100, 100]
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"ruleset": "fengcheng", "options": {"lei_per_point": 1}}, "for 3 players, not 4"),
+        ({"chips": -1}, "chips = -1"),
+        ({"chips": 10_000_000}, "chips = 10000000"),
+    ],
+)
+def test_what_the_rules_cannot_be_opened_with(
+    new_writer: Callable[[], Any], tmp_path: Path, settings: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(ConfigError, match=says):
+        asyncio.run(_table(new_writer(), tmp_path, **settings).load())
+
+
+@pytest.mark.parametrize(("ruleset", "chips"), [("zhenjiang", 50), ("mcr", 0), ("xiamen", 100)])
+def test_without_chips_everybody_begins_with_the_stake_of_the_rules(ruleset: str, chips: int) -> None:
+    options = {"hand_size": 16} if ruleset == "xiamen" else {}
+    config = TableConfig(home="x", driver="none", ruleset=ruleset, options=options)
+    assert opened_by(config, rulesets.load(ruleset, options)).chips == [chips] * 4
