@@ -16,12 +16,15 @@ from engine.errors import EngineError
 from engine.tiles import HAND_KINDS, KINDS, Tile
 from engine.wintable import (
     COPIES,
+    DRAGONS,
     FLAG,
     HEAD_RANKS,
     HONOURS,
     NEED_OF_SUM,
     TAIL_KEYS,
     TAIL_RANKS,
+    WINDS,
+    honour_parts,
     honour_row,
     suit_rows,
 )
@@ -71,7 +74,7 @@ def _keys_of_counts() -> tuple[dict[bytes, int], ...]:
     """The key of each way to have 0..4 copies of five, of four and of three kinds."""
     return tuple(
         {bytes(copies): key for key, copies in enumerate(product(range(COPIES), repeat=kinds))}
-        for kinds in (HEAD_RANKS, TAIL_RANKS, HONOURS - TAIL_RANKS)
+        for kinds in (HEAD_RANKS, TAIL_RANKS, DRAGONS)
     )
 
 
@@ -203,19 +206,16 @@ def waits(counts34: Counts, wilds: int = 0, wild: Tile | None = None) -> tuple[T
     return tuple(live)
 
 
-_FIELDS = Struct(">BI6H")  # wildcards, key of the honours, head and tail key of bamboos, dots, characters
-_HONOUR_SHIFT = 96
+_FIELDS = Struct(">B8H")  # wildcards, winds, dragons, head and tail key of bamboos, dots, characters
 _WILD_SHIFT = 128
 
 
 def _tile_key(kind: int) -> int:
     """What one tile adds to the packed key of a hand."""
     suit, rank = divmod(kind, 9)
-    if suit == 3:
-        return int(5 ** (6 - rank)) << _HONOUR_SHIFT
-    if rank < HEAD_RANKS:
-        return int(5 ** (HEAD_RANKS - 1 - rank)) << (32 * suit + 16)
-    return int(5 ** (HEAD_RANKS + TAIL_RANKS - 1 - rank)) << (32 * suit)
+    head, tail = (WINDS, DRAGONS) if suit == 3 else (HEAD_RANKS, TAIL_RANKS)
+    key, low = (head - 1 - rank, 16) if rank < head else (head + tail - 1 - rank, 0)
+    return int(COPIES**key) << (32 * suit + low)
 
 
 _TILE_KEYS = tuple(_tile_key(kind) for kind in range(KINDS))
@@ -238,24 +238,24 @@ class WinChecker:
 
 
 def _unchecked(keys: list[int]) -> Callable[[Sequence[int]], bool]:
-    unpack, size, k = _FIELDS.unpack, _FIELDS.size, keys
-    rows, honours, need = suit_rows(), honour_row(), NEED_OF_SUM
+    unpack, size = _FIELDS.unpack, _FIELDS.size
+    two = [[key + other for other in keys] for key in keys]  # two tiles at a time: half the additions
+    rows, winds, dragons, need = suit_rows(), *honour_parts(), NEED_OF_SUM
 
     def wins_unchecked(tiles: Sequence[int]) -> bool:
-        if len(tiles) == 14:  # written out: a tenth faster than the loop, which is faster than sum(map(...))
-            a, b, c, d, e, f, g, h, i, j, l, m, n, o = tiles  # noqa: E741
-            key = k[a] + k[b] + k[c] + k[d] + k[e] + k[f] + k[g]
-            key += k[h] + k[i] + k[j] + k[l] + k[m] + k[n] + k[o]
+        if len(tiles) == 14:
+            a, b, c, d, e, f, g, h, i, j, k, m, n, o = tiles
+            key = two[a][b] + two[c][d] + two[e][f] + two[g][h] + two[i][j] + two[k][m] + two[n][o]
         elif len(tiles) == 17:
-            a, b, c, d, e, f, g, h, i, j, l, m, n, o, p, q, r = tiles  # noqa: E741
-            key = k[a] + k[b] + k[c] + k[d] + k[e] + k[f] + k[g] + k[h]
-            key += k[i] + k[j] + k[l] + k[m] + k[n] + k[o] + k[p] + k[q] + k[r]
+            a, b, c, d, e, f, g, h, i, j, k, m, n, o, p, q, r = tiles
+            key = two[a][b] + two[c][d] + two[e][f] + two[g][h] + two[i][j] + two[k][m] + two[n][o]
+            key += two[p][q] + keys[r]
         else:
             key = 0
             for tile in tiles:
-                key += k[tile]
+                key += keys[tile]
         fields: tuple[int, ...] = unpack(key.to_bytes(size))
-        wilds, z, s, s2, p, p2, m, m2 = fields
-        return need[rows[m][m2] + rows[p][p2] + rows[s][s2] + honours[z]] <= wilds
+        wilds, z, z2, s, s2, p, p2, m, m2 = fields
+        return need[rows[m][m2] + rows[p][p2] + rows[s][s2] + winds[z] + dragons[z2]] <= wilds
 
     return wins_unchecked

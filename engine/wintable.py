@@ -28,7 +28,8 @@ FLAG = 64
 HEAD_RANKS = 5
 TAIL_RANKS = 4
 TAIL_KEYS = COPIES**TAIL_RANKS
-HONOURS = 7
+WINDS, DRAGONS = 4, 3
+HONOURS = WINDS + DRAGONS
 
 
 def _costs(count: int, pair: int) -> tuple[tuple[int, int, int], ...]:
@@ -128,15 +129,22 @@ def honour_rows() -> tuple[bytes, ...]:
     return tuple(row[start : start + TAIL_KEYS] for start in range(0, len(row), TAIL_KEYS))
 
 
+@lru_cache(maxsize=1)
+def honour_parts() -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The same for winds and for dragons alone; their bytes add up, too."""
+    row = honour_row()
+    return tuple(row[:: COPIES**DRAGONS]), tuple(row[: COPIES**DRAGONS])
+
+
 def _with_honour(need0: int, flag: int) -> bytes:
     """Table from the byte of some honours to the byte with one more kind, by what that kind needs."""
     return bytes([(byte % FLAG + need0) % FLAG | byte & FLAG | flag for byte in range(256)])
 
 
 NEED_OF_SUM: tuple[int, ...] = tuple(
-    (total % FLAG) + (2 if total < FLAG else -1) for total in range(FLAG * 4 + FLAG)
+    (total % FLAG) + (2 if total < FLAG else -1) for total in range(FLAG * 6)
 )
-"""Wildcards that complete a hand, by the sum of its four table bytes: the pair goes where it is cheapest."""
+"""Wildcards that complete a hand, by the sum of its table bytes: the pair goes where it is cheapest."""
 
 NEEDS: tuple[tuple[int, int], ...] = tuple(
     (byte % FLAG, byte % FLAG + (2 if byte < FLAG else -1)) for byte in range(FLAG * 2)
