@@ -14,12 +14,16 @@ from vision.shapes import lay_meld
 
 @dataclass(frozen=True, slots=True)
 class OpenTiles:
-    """What lies open before one player, and what everybody knows of him (facts of the rule set)."""
+    """What lies open before one player, and what everybody knows of him (facts of the rule set).
+
+    ``hidden``: how many tiles he keeps to himself; they lie face down when everybody lays open.
+    """
 
     melds: tuple[Meld, ...] = ()
     flowers: tuple[Tile, ...] = ()
     spread: tuple[tuple[Tile, ...], ...] = ()
     facts: Facts = Facts()
+    hidden: int = 0
 
 
 @dataclass(frozen=True, slots=True)

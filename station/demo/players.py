@@ -341,6 +341,7 @@ class Round:
                 tuple(player.flowers),
                 tuple(player.spread),
                 self._tactics.facts(player),
+                len(player.tiles),
             )
             for player in self.players
         )

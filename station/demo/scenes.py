@@ -31,9 +31,9 @@ def scene_of(
     hands = {} if laid is None else hands_of(laid, sides, dealer)
     text = f"{seed}/{indicator}/{hands}"
     light = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "big")
-    turned = None if hand is None else hand.wall.turned
-    if hand is None or turned is None:
+    if hand is None:
         return Scene(indicator=indicator, hands=hands, light_seed=light)
+    turned = hand.wall.turned
     n = len(sides)
     heights = hand.wall.heights()
     walls = {sides[place_of(seat, dealer, n)]: heights[seat] for seat in hand.seats}
@@ -43,7 +43,7 @@ def scene_of(
         walls=tuple(walls.get(side, 0) for side in range(SIDES)),
         light_seed=light,
         stacks=max(map(len, heights)),
-        turned=(sides[place_of(turned.wall, dealer, n)], turned.stack),
+        turned=None if turned is None else (sides[place_of(turned.wall, dealer, n)], turned.stack),
     )
 
 
@@ -60,7 +60,7 @@ def hands_of(laid: LaidOpen, sides: Sequence[int], dealer: Place) -> dict[int, L
 def _laid_hand(table: OpenTiles, claimed: LaidOpen | None) -> LaidHand:
     return LaidHand(
         melds=tuple(_ids(faces_of(meld)) for meld in table.melds),
-        concealed=_ids(claimed.concealed) if claimed is not None else (),
+        concealed=_ids(claimed.concealed) if claimed is not None else (Tile.BACK.id,) * table.hidden,
         win=claimed.win.id if claimed is not None and claimed.win is not None else None,
         flowers=_ids(table.flowers),
         spread=tuple(map(_ids, table.spread)),
