@@ -27,6 +27,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Convert and print the other form."""
     text = (sys.stdin.read() if arguments.text == "-" else arguments.text).strip()
+    if arguments.ruleset in rulesets.sheet_ids():
+        raise ConfigError(
+            f"{arguments.ruleset} is a score sheet; it has no one-line notation.",
+            fix="Give a file of deals to quezhuo check with --vectors.",
+            code="notation",
+        )
     with plain_failures():
         try:
             other_form = _converted(text, arguments.ruleset or DEFAULT)

@@ -13,6 +13,7 @@ from engine.options import OptionSpec
 from engine.reasons import LANGUAGES
 from engine.rulepage import rule_page
 from engine.sheetpage import sheet_page
+from station.cli.declared import declared_lines, declared_object
 from station.cli.failures import plain_failures
 from station.cli.output import OK, emit, say
 from station.errors import ConfigError
@@ -87,10 +88,13 @@ def _one(name: str, *, as_json: bool) -> int:
     rules = _load(name)
     specs = rulesets.option_specs(name).values()
     if as_json:
-        options = [_option(spec) for spec in specs]
-        emit({"id": rules.id, "name": rules.data.name, "hash": rules.hash, "options": options})
+        told = {"id": rules.id, "name": rules.data.name, "hash": rules.hash}
+        emit({**told, "options": [_option(spec) for spec in specs], **declared_object(rules)})
         return OK
     say(f"{rules.id}  {rules.data.name}  ({rules.data.document})")
+    for line in declared_lines(rules):
+        say(line)
+    say("options:")
     for spec in specs:
         allowed = f" of {', '.join(map(str, spec.allowed))}" if spec.allowed else ""
         about = f"{spec.type}{allowed}; {spec.source} {spec.section}{ASKED[spec.ask]}"

@@ -15,6 +15,7 @@ def show(*, as_json: bool) -> int:
     """Print it."""
     model = dict(ModelCard.load().sha256)
     hashes = {name: rulesets.load(name).hash for name in rulesets.ids()}
+    hashes |= {name: rulesets.sheet(name).hash for name in rulesets.sheet_ids()}
     protocols = {"machine": BRIDGE_PROTOCOL, "link": LINK_PROTOCOL}
     facts = {"version": version("quezhuo"), "model": model, "rulesets": hashes, "protocols": protocols}
     if as_json:

@@ -57,7 +57,7 @@ class RuleTexts:
 
     def how(self, code: str) -> str:
         """A way to win."""
-        return self._short(HOW, code, self.hows.get(code))
+        return self._short(HOW, code, self._of(self.hows.get(code)))
 
     def how_from(self, code: str) -> str:
         """What stands over the players whose tile it may be."""
@@ -65,7 +65,7 @@ class RuleTexts:
 
     def fact(self, code: str) -> str:
         """A fact of a claim or of a player."""
-        return self._short(FACTS, code, self.facts.get(code) or self.seat_facts.get(code))
+        return self._short(FACTS, code, self._of(self.facts.get(code) or self.seat_facts.get(code)))
 
     def part(self, fact: str, code: str) -> str:
         """A counter or a choice of a fact."""
@@ -74,24 +74,33 @@ class RuleTexts:
 
     def item(self, code: str) -> str:
         """A line of the bill."""
-        return self._short(ITEMS, code, self.data.options.get(code) if self.data else None)
+        return self._short(ITEMS, code, self._file(code))
 
     def cls(self, code: str | None) -> str:
         """A price class."""
-        return self._short(CLASSES, code, self.hows.get(code)) if code else ""
+        return self._short(CLASSES, code, self._of(self.hows.get(code)) or self._file(code)) if code else ""
 
     def reason(self, code: str | None) -> str:
         """Why a claim does not win."""
-        return self._short(REASONS, code, None) if code else ""
+        return self._short(REASONS, code, self._file(code)) if code else ""
 
     def total(self, code: str, n: object) -> str:
         """A sum of the rule set, such as "22 fan"."""
         return self.words.say(TOTALS[code], n=n) if code in TOTALS else f"{_plain(code)} {n}"
 
-    def _short(self, table: Mapping[str, str], code: str, told: _Told | None) -> str:
+    def _of(self, told: _Told | None) -> str:
+        """The text of something in the rule set's file."""
+        if told is None:
+            return ""
+        return told.zh or told.text if self._zh else told.text
+
+    def _file(self, code: str) -> str:
+        """What the rule set's file says of a reason, a price or another item of a bill."""
+        return self.data.words(code, "zh" if self._zh else "en") if self.data else ""
+
+    def _short(self, table: Mapping[str, str], code: str, text: str) -> str:
         if code in table:
             return self.words.say(table[code])
-        text = "" if told is None else (told.zh or told.text) if self._zh else told.text
         return _first_clause(text) or _plain(code)
 
 

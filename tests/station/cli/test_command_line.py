@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from engine import rulesets
 from station.cli.main import COMMANDS, main
+from station.errors import ConfigError
 from station.table.config import EXAMPLE, load_config
+from station.table.opening import opened_by
 
 VECTORS = Path(__file__).parents[2] / "golden" / "zhenjiang.json"
 WIN = "123m456m789m11z34s +5s flip=1p how=self seat=1"
@@ -199,3 +202,60 @@ def test_a_zone_without_a_calibration_is_refused(capsys: pytest.CaptureFixture[s
 def test_a_missing_photo_is_named_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["read", "/nowhere.jpg"]) == 2
     assert capsys.readouterr().err.count("/nowhere.jpg") == 1
+
+
+@pytest.mark.parametrize("ruleset", rulesets.ids())
+def test_the_configuration_for_a_rule_set_asks_what_has_to_be_chosen(
+    ruleset: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["config", "table", "--ruleset", ruleset]) == 0
+    text = capsys.readouterr().out
+    asked = [spec for spec in rulesets.option_specs(ruleset).values() if spec.ask]
+    for spec in asked:
+        assert f"\n# {spec.name} = " in text
+        assert spec.text in text
+        assert all(f"#   {value} = {effect}" in text for value, effect in spec.effects.items())
+    path = tmp_path / "table.toml"
+    path.write_text(text)
+    config = load_config(path)
+    rules = rulesets.load(ruleset)
+    assert (len(config.players), config.chips, config.options) == (rules.players, rules.data.stake, {})
+    must = [spec.name for spec in asked if spec.ask == "must"]
+    if must:
+        with pytest.raises(ConfigError, match=must[0]):
+            opened_by(config, rules)
+    path.write_text(re.sub(rf"^# ({'|'.join(must) or '-'}) = ", r"\1 = ", text, flags=re.MULTILINE))
+    answered = load_config(path)
+    assert opened_by(answered, rulesets.load(ruleset, answered.options)).options.keys() == set(must)
+
+
+def test_only_a_table_is_configured_for_a_rule_set(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "central", "--ruleset", "xiamen"]) == 2
+    assert main(["config", "table", "--ruleset", "nowhere"]) == 2
+    assert "known are" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", [*rulesets.ids(), *rulesets.sheet_ids()])
+def test_a_rule_set_is_shown_with_all_it_declares(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", name, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    data = (rulesets.sheet(name) if name in rulesets.sheet_ids() else rulesets.load(name)).data
+    for kind in ("hows", "facts", "seat_facts", "calls", "options"):
+        listed = [entry["name"] for entry in told.get(kind, [])]
+        assert listed == list(getattr(data, kind, {}))
+    assert main(["rules", name]) == 0
+    text = capsys.readouterr().out
+    for kind in ("hows", "facts", "seat_facts", "calls"):
+        assert all(f"\n  {entry['name']} (" in text for entry in told.get(kind, []))
+
+
+def test_every_rule_set_and_sheet_has_its_hash_in_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version", "--json"]) == 0
+    hashes = json.loads(capsys.readouterr().out)["rulesets"]
+    assert set(hashes) == {*rulesets.ids(), *rulesets.sheet_ids()}
+
+
+def test_a_score_sheet_has_no_line(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["notation", "--ruleset", "shengji", "11z"], ["check", "--ruleset", "shengji", "11z"]):
+        assert main(words) == 2
+        assert "no one-line notation" in capsys.readouterr().err
