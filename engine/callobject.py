@@ -12,9 +12,9 @@ from typing import Any
 from engine import rulesets
 from engine.calls import Call
 from engine.claim import Seat
-from engine.factcodec import want_count, want_text, want_truth
+from engine.jsonvalues import named, want_count, want_text, want_tile, want_tiles, want_truth
 from engine.tiles import Tile
-from engine.tiletext import IllegalNotation, InvalidNotation, NotationError, parse_tiles
+from engine.tiletext import IllegalNotation, InvalidNotation
 
 
 def call_from_object(obj: Mapping[str, Any], ruleset_id: str) -> Call:
@@ -27,7 +27,7 @@ def call_from_object(obj: Mapping[str, Any], ruleset_id: str) -> Call:
         InvalidNotation, IllegalNotation: the message names the key.
         UnknownRuleSetError: there is no such rule set.
     """
-    readers = {**_READERS, rulesets.data(ruleset_id).indicator_key: ("indicator", one_tile)}
+    readers = {**_READERS, rulesets.data(ruleset_id).indicator_key: ("indicator", want_tile)}
     fields: dict[str, Any] = {}
     for key, value in obj.items():
         if key not in readers:
@@ -35,36 +35,17 @@ def call_from_object(obj: Mapping[str, Any], ruleset_id: str) -> Call:
         if value is None:
             continue
         name, read = readers[key]
-        try:
-            fields[name] = read(value)
-        except NotationError as error:
-            raise type(error)(f"{key}: {error.plain}", error.position) from None
+        fields[name] = named(key, read, value)
     for key, name in (("call", "kind"), ("seat", "seat")):
         if name not in fields:
             raise InvalidNotation(f"the key {key!r} is missing", 0)
     return Call(**fields)
 
 
-def one_tile(value: object) -> Tile:
-    """Read exactly one tile.
-
-    Raises:
-        InvalidNotation: anything else.
-    """
-    tiles = parse_tiles(want_text(value))
-    if len(tiles) != 1:
-        raise InvalidNotation(f"one tile is wanted, not {value!r}", 0)
-    return tiles[0]
-
-
-def _tiles(value: object) -> tuple[Tile, ...]:
-    return parse_tiles(want_text(value))
-
-
 def _tile_list(value: object) -> tuple[Tile, ...]:
     if not isinstance(value, list | tuple):
         raise InvalidNotation(f"a list of tiles is wanted, not {value!r}", 0)
-    return tuple(map(one_tile, value))
+    return tuple(map(want_tile, value))
 
 
 def _seat(value: object) -> Seat:
@@ -75,9 +56,9 @@ _READERS: Mapping[str, tuple[str, Callable[[Any], object]]] = {
     "call": ("kind", want_text),
     "seat": ("seat", _seat),
     "discarder": ("discarder", _seat),
-    "tile": ("tile", one_tile),
-    "with": ("own", _tiles),
-    "hand": ("hand", _tiles),
+    "tile": ("tile", want_tile),
+    "with": ("own", want_tiles),
+    "hand": ("hand", want_tiles),
     "passed": ("passed", _tile_list),
     "discarded": ("discarded", _tile_list),
     "shao": ("shao", want_truth),

@@ -7,25 +7,30 @@ from functools import partial
 from typing import Any
 
 from engine import rulesets
-from engine.claim import DRAW, Claim, Facts, Options, OptionValue, Seat, Shown
+from engine.claim import DRAW, Claim, Facts, Seat, Shown
 from engine.claimtext import check_owner_of_melds, concealed_text, how_of, in_order
-from engine.factcodec import fact_from_json, fact_to_json, want_count, want_object, want_text, want_truth
+from engine.factcodec import fact_from_json, fact_to_json
 from engine.facts import FactValue
+from engine.jsonvalues import (
+    IGNORED_KEYS,
+    named,
+    want_count,
+    want_object,
+    want_options,
+    want_text,
+    want_tile,
+    want_tiles,
+    want_truth,
+)
 from engine.melds import Meld
 from engine.ruledata import RuleData
 from engine.showntext import seat_facts_in_order, shown_or_none
-from engine.tiles import Tile
 from engine.tiletext import (
     IllegalNotation,
     InvalidNotation,
-    NotationError,
     format_meld,
     parse_meld,
-    parse_tiles,
 )
-
-IGNORED_KEYS = frozenset({"id", "note", "expect"})
-"""Keys of a vector which say nothing about the claim."""
 
 
 def claim_from_object(obj: Mapping[str, Any], ruleset_id: str) -> Claim:
@@ -48,9 +53,9 @@ def claim_from_object(obj: Mapping[str, Any], ruleset_id: str) -> Claim:
             continue
         if key in readers:
             name, read = readers[key]
-            fields[name] = _named(key, read, value)
+            fields[name] = named(key, read, value)
         elif (spec := _spec_of_key(data, key)) is not None:
-            facts[spec.name] = _named(key, partial(fact_from_json, spec), value)
+            facts[spec.name] = named(key, partial(fact_from_json, spec), value)
         else:
             raise IllegalNotation(f"there is no key {key!r} in a claim", 0)
     if "concealed" in fields:
@@ -123,24 +128,6 @@ def _spec_of_key(data: RuleData, key: str) -> Any:
     return next((spec for spec in data.facts.values() if spec.key == key), None)
 
 
-def _named(key: str, read: Callable[[Any], Any], value: object) -> Any:
-    try:
-        return read(value)
-    except NotationError as error:
-        raise type(error)(f"{key}: {error.plain}", error.position) from None
-
-
-def _tile(value: object) -> Tile:
-    tiles = parse_tiles(want_text(value))
-    if len(tiles) != 1:
-        raise InvalidNotation(f"one tile is wanted, not {value!r}", 0)
-    return tiles[0]
-
-
-def _tiles(value: object) -> tuple[Tile, ...]:
-    return parse_tiles(want_text(value))
-
-
 def _melds(value: object) -> tuple[Meld, ...]:
     if not isinstance(value, list | tuple):
         raise InvalidNotation(f"a list of melds is wanted, not {value!r}", 0)
@@ -151,15 +138,6 @@ def _chips(value: object) -> tuple[int, ...]:
     if not isinstance(value, list | tuple) or not value:
         raise InvalidNotation(f"a list of numbers is wanted, not {value!r}", 0)
     return tuple(want_count(item) for item in value)
-
-
-def _options(value: object) -> Options:
-    options: dict[str, OptionValue] = {}
-    for name, option in want_object(value).items():
-        if not isinstance(option, bool | int | str):
-            raise InvalidNotation(f"{name} cannot be {option!r}", 0)
-        options[name] = option
-    return Options(options)
 
 
 def _dealer(value: object) -> int:
@@ -182,9 +160,9 @@ def _player(data: RuleData, obj: Mapping[str, Any]) -> Shown:
         if value is None:
             continue
         if key == "melds":
-            melds = _named(key, _melds, value)
+            melds = named(key, _melds, value)
         elif key in insides:
-            facts |= _named(key, partial(_seat_facts, data, key), value)
+            facts |= named(key, partial(_seat_facts, data, key), value)
         else:
             facts |= _seat_facts(data, "", {key: value})
     return Shown(melds, seat_facts_in_order(data, facts))
@@ -199,14 +177,14 @@ def _seat_facts(data: RuleData, inside: str, value: object) -> dict[str, FactVal
             raise IllegalNotation(f"there is no key {key!r} of a player; use {', '.join(known)}", 0)
         if value is not None:
             spec = known[key]
-            facts[spec.name] = _named(key, partial(fact_from_json, spec), value)
+            facts[spec.name] = named(key, partial(fact_from_json, spec), value)
     return facts
 
 
 def _readers(data: RuleData) -> dict[str, tuple[str, Callable[[Any], object]]]:
     """The keys of an object of this rule set: the field of `Claim` and how its value is read."""
     common: dict[str, tuple[str, Callable[[Any], object]]] = {
-        data.indicator_key: ("indicator", _tile),
+        data.indicator_key: ("indicator", want_tile),
         "melds": ("melds", _melds),
         "discarder": ("discarder", lambda value: Seat(want_count(value))),
         "chips": ("chips", _chips),
@@ -218,10 +196,10 @@ def _readers(data: RuleData) -> dict[str, tuple[str, Callable[[Any], object]]]:
         readers["players"] = ("players", lambda value: _players(data, value))
         readers["dealer"] = ("dealer", _dealer)
     return readers | {
-        "hand": ("concealed", _tiles),
-        "win": ("win", _tile),
+        "hand": ("concealed", want_tiles),
+        "win": ("win", want_tile),
         "how": ("how", lambda value: how_of(data, want_text(value))),
         "draw": ("draw", want_truth),
         "winner": ("winner", lambda value: Seat(want_count(value))),
-        "options": ("options", _options),
+        "options": ("options", want_options),
     }

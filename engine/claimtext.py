@@ -17,10 +17,10 @@ from engine.errors import EngineError
 from engine.factcodec import at, fact_from_word, fact_to_word, read_count, read_counts, read_truth
 from engine.facts import FactSpec, FactValue
 from engine.hand import Hand
+from engine.jsonvalues import want_tile
 from engine.melds import Meld
 from engine.ruledata import RuleData
 from engine.showntext import ShownDraft, shown_words
-from engine.tiles import Tile
 from engine.tiletext import (
     AmbiguousNotation,
     IllegalNotation,
@@ -36,18 +36,6 @@ _WORD = re.compile(r"\S+")
 _PLACE = re.compile(r"p([0-9]{1,2})(?:\.(\w+))?")
 
 
-def one_tile(text: str) -> Tile:
-    """Read exactly one tile.
-
-    Raises:
-        InvalidNotation, IllegalNotation: none, several, or not a tile.
-    """
-    tiles = parse_tiles(text)
-    if len(tiles) != 1:
-        raise InvalidNotation(f"one tile is wanted here, not {text!r}", 0)
-    return tiles[0]
-
-
 def how_of(data: RuleData, text: str) -> str:
     """Return the way to win (or "draw") if the rule set has it.
 
@@ -60,7 +48,7 @@ def how_of(data: RuleData, text: str) -> str:
 
 
 _KEYS: dict[str, tuple[str, Callable[[str], object]]] = {
-    "flip": ("indicator", one_tile),
+    "flip": ("indicator", want_tile),
     "seat": ("winner", lambda text: Seat(read_count(text))),
     "from": ("discarder", lambda text: Seat(read_count(text))),
     "chips": ("chips", read_counts),
@@ -162,7 +150,7 @@ def _read_word(draft: _Draft, word: str) -> None:
     elif word in (*_FLAGS, *draft.words, *specs, *_KEYS):
         _read_bare(word, draft)
     elif word.startswith("+"):
-        draft.put("win", at(1, one_tile, word[1:]), "the winning tile")
+        draft.put("win", at(1, want_tile, word[1:]), "the winning tile")
     elif ":" in word:
         draft.melds.append(parse_meld(word))
     else:
@@ -277,7 +265,7 @@ def _read_hand_word(hand: Hand, word: str) -> Hand:
     if word.startswith("+"):
         if hand.win is not None:
             raise AmbiguousNotation("the winning tile is given twice; keep one", 0)
-        return replace(hand, win=at(1, one_tile, word[1:]))
+        return replace(hand, win=at(1, want_tile, word[1:]))
     if "=" in word:
         raise IllegalNotation(f"a hand has no {word.partition('=')[0]}", 0)
     if ":" in word:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from engine.facts import Counters, FactSpec, FactValue
-from engine.tiles import Tile
+from engine.jsonvalues import want_count, want_object, want_text, want_tiles, want_truth
 from engine.tiletext import (
     AmbiguousNotation,
     IllegalNotation,
@@ -134,52 +134,6 @@ def _allowed(spec: FactSpec, text: str) -> str:
 # JSON values
 
 
-def want_text(value: object) -> str:
-    """Return the text.
-
-    Raises:
-        InvalidNotation: it is none.
-    """
-    if not isinstance(value, str):
-        raise InvalidNotation(f"text is wanted, not {value!r}", 0)
-    return value
-
-
-def want_count(value: object) -> int:
-    """Return the whole number from 0.
-
-    Raises:
-        InvalidNotation, IllegalNotation: no number, or below 0.
-    """
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise InvalidNotation(f"a whole number is wanted, not {value!r}", 0)
-    if value < 0:
-        raise IllegalNotation(f"{value} is below 0", 0)
-    return value
-
-
-def want_truth(value: object) -> bool:
-    """Return true or false.
-
-    Raises:
-        InvalidNotation: neither.
-    """
-    if not isinstance(value, bool):
-        raise InvalidNotation(f"true or false is wanted, not {value!r}", 0)
-    return value
-
-
-def want_object(value: object) -> Mapping[str, object]:
-    """Return the JSON object.
-
-    Raises:
-        InvalidNotation: it is none.
-    """
-    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
-        raise InvalidNotation(f"an object is wanted, not {value!r}", 0)
-    return value
-
-
 def fact_from_json(spec: FactSpec, value: object) -> FactValue:
     """Read the value of a fact from a JSON value.
 
@@ -193,7 +147,7 @@ def fact_from_json(spec: FactSpec, value: object) -> FactValue:
     if spec.type == "choice":
         return _allowed(spec, want_text(value))
     if spec.type == "tiles":
-        return parse_tiles(want_text(value))
+        return want_tiles(value)
     counters = want_object(value)
     for name in counters:
         if name not in spec.names:
@@ -207,8 +161,4 @@ def fact_to_json(value: FactValue) -> Any:
     """Write the value of a fact as a JSON value."""
     if isinstance(value, Counters):
         return dict(value)
-    return _tiles(value) if isinstance(value, tuple) else value
-
-
-def _tiles(tiles: tuple[Tile, ...]) -> str:
-    return format_tiles(tiles)
+    return format_tiles(value) if isinstance(value, tuple) else value

@@ -93,8 +93,12 @@ def option_specs(ruleset_id: str) -> Mapping[str, OptionSpec]:
     Raises:
         UnknownRuleSetError: there is none with this id.
     """
-    is_sheet = ruleset_id in sheet_ids()
-    return _sheet_data(RULES, ruleset_id).options if is_sheet else data(ruleset_id).options
+    if ruleset_id in sheet_ids():
+        return _sheet_data(RULES, ruleset_id).options
+    if ruleset_id not in ids():
+        known = ", ".join((*ids(), *sheet_ids()))
+        raise UnknownRuleSetError(f"there is no rule set {ruleset_id!r}; known are {known}.")
+    return data(ruleset_id).options
 
 
 def unanswered(ruleset_id: str, options: Mapping[str, OptionValue]) -> tuple[OptionSpec, ...]:

@@ -7,20 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from engine.claim import OptionValue
 from engine.errors import EngineError
-from engine.factcodec import want_count, want_object, want_text, want_truth
+from engine.jsonvalues import given_keys, named, want_count, want_list, want_options, want_text, want_truth
 from engine.options import OptionError, OptionSpec, spec_from_table
 from engine.rulebase import OptionsChosen
 from engine.ruledata import PageSection, digest_of, page_sections
-from engine.tiletext import IllegalNotation, InvalidNotation, NotationError
-
-T = TypeVar("T")
-
-IGNORED_KEYS = frozenset({"id", "note", "expect"})
-"""Keys of a worked example which say nothing about the game."""
+from engine.tiletext import IllegalNotation, InvalidNotation
 
 FactValue = bool | int | str | tuple[tuple[str, int], ...]
 """What a fact can be: yes or no, a number, one of some words, or a list of (word, number)."""
@@ -83,43 +78,11 @@ class SheetFact:
             raise EngineError(f"{self.name}: {number} is not a multiple of {self.step}.")
 
 
-def named(key: str, read: Callable[[object], T], value: object) -> T:
-    """Read the value of a key; an error names the key.
-
-    Raises:
-        InvalidNotation, IllegalNotation: what `read` found wrong.
-    """
-    try:
-        return read(value)
-    except NotationError as error:
-        raise type(error)(f"{key}: {error.plain}", 0) from None
-
-
-def want_list(value: object) -> list[object]:
-    """Return the list.
-
-    Raises:
-        InvalidNotation: it is none.
-    """
-    if not isinstance(value, list | tuple):
-        raise InvalidNotation(f"a list is wanted, not {value!r}", 0)
-    return list(value)
-
-
 def _want_pairs(value: object) -> tuple[tuple[str, int], ...]:
     pairs = [want_list(item) for item in want_list(value)]
     if any(len(pair) != 2 for pair in pairs):
         raise InvalidNotation(f"a list of (word, number) is wanted, not {value!r}", 0)
     return tuple((want_text(word), want_count(number)) for word, number in pairs)
-
-
-def _want_options(value: object) -> dict[str, OptionValue]:
-    options: dict[str, OptionValue] = {}
-    for name, option in want_object(value).items():
-        if not isinstance(option, bool | int | str):
-            raise InvalidNotation(f"{name} cannot be {option!r}", 0)
-        options[name] = option
-    return options
 
 
 _WANTED: Mapping[str, Callable[[object], FactValue]] = {
@@ -128,18 +91,6 @@ _WANTED: Mapping[str, Callable[[object], FactValue]] = {
     "choice": want_text,
     "pairs": _want_pairs,
 }
-
-
-def given_keys(obj: Mapping[str, Any], known: frozenset[str], what: str) -> dict[str, Any]:
-    """What a JSON object says: without `id`, `note`, `expect` and keys whose value is null.
-
-    Raises:
-        IllegalNotation: an unknown key; the message names it.
-    """
-    if unknown := obj.keys() - IGNORED_KEYS - known:
-        names = ", ".join(sorted(known))
-        raise IllegalNotation(f"there is no key {min(unknown)!r} in {what}; known are {names}", 0)
-    return {key: value for key, value in obj.items() if key not in IGNORED_KEYS and value is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,7 +190,7 @@ class ScoreSheet(OptionsChosen):
             OptionError: an option that does not exist or cannot have the value.
         """
         given = given_keys(obj, frozenset({"options", *self.data.facts}), f"a {self.id} sheet")
-        options = named("options", _want_options, given.pop("options", {}))
+        options = named("options", want_options, given.pop("options", {}))
         facts = {name: self.data.facts[name].read(value) for name, value in given.items()}
         try:
             return self.with_options(options).judge(facts)

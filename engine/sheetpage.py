@@ -8,8 +8,9 @@ from typing import Any
 
 from engine import rulesets
 from engine.answertext import sheet_answer_lines
+from engine.jsonvalues import IGNORED_KEYS
 from engine.pagetext import WORDS, block, heading, option_table, page_head, paragraph, said, table
-from engine.sheet import IGNORED_KEYS, ScoreSheet, SheetFact
+from engine.sheet import ScoreSheet, SheetFact
 
 Examples = Sequence[Mapping[str, Any]]
 """Vectors: deals with `id` and `note`."""

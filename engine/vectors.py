@@ -9,41 +9,52 @@ from engine import rulesets
 from engine.claim import Claim
 from engine.decompose import Decomposition, Group
 from engine.errors import EngineError
-from engine.notation import IllegalNotation, InvalidNotation, claim_from_object, parse_claim
+from engine.jsonvalues import given_keys, named, want_count, want_object, want_truth
+from engine.notation import IllegalNotation, claim_from_object, parse_claim
 from engine.ruleset import RuleSet
 from engine.settlement import Settlement
+from engine.tournament.swiss import answer_swiss
 from engine.verdict import Outcome, PriceItem, Problem, Verdict
 from engine.wall import break_point
 
-WALL_KEYS = frozenset({"id", "note", "expect", "n", "W", "d1", "d2", "single"})
+WALL_KEYS = frozenset({"n", "W", "d1", "d2", "single"})
+
+SWISS_KEYS = frozenset({"R", "results"})
+"""By these a Swiss score is known."""
+
+WITHOUT_RULES = ("swiss", "walls")
+"""What else a vector file can be about, besides rule sets and score sheets."""
 
 SHOWN_ALTERNATIVES = 8
 """Readings that pay alike which an answer lists; `alternatives_count` counts all."""
 
 
 def check_vector(obj: Mapping[str, Any], ruleset: str = "zhenjiang") -> dict[str, Any]:
-    """Answer a vector: a claim of the rule set, a deal of a score sheet, or a wall (an object with key `W`).
+    """Answer a vector: a claim of the rule set, a deal of a score sheet, a wall, or a Swiss score.
 
-    The result has the keys of `check_line`, those of the score sheet, or `thrower`, `wall` and `stack`, and
-    besides `id` and `ok`: whether every key of `expect` is equal (true without `expect`).
+    `ruleset` may be "walls" or "swiss" as well. A wall is known by its key `W` beside every rule set, a Swiss
+    score by `R` or `results` beside a score sheet. The result has the keys of `check_line`, those of the
+    score sheet, `thrower`, `wall` and `stack`, or `A`, `C` and `cum`, and besides `id` and `ok`: whether
+    every key of `expect` is equal (true without `expect`).
 
     Raises:
         NotationError: an unknown key, or a value that cannot be read; the message names the key.
         OptionError: an option that does not exist or cannot have the value.
         UnknownRuleSetError: no such rule set.
     """
-    expect = obj.get("expect") or {}
-    if not isinstance(expect, Mapping):
-        raise InvalidNotation(f"expect: an object is wanted, not {expect!r}", 0)
+    expect = named("expect", want_object, obj.get("expect") or {})
     answer = _answer_vector(obj, ruleset)
     ok = all(key in answer and answer[key] == value for key, value in expect.items())
     return {"id": obj.get("id"), **answer, "ok": ok}
 
 
 def _answer_vector(obj: Mapping[str, Any], ruleset: str) -> dict[str, Any]:
-    if "W" in obj:
+    if ruleset == "walls" or "W" in obj:
         return _check_wall(obj)
-    if ruleset in rulesets.sheet_ids():
+    is_sheet = ruleset in rulesets.sheet_ids()
+    if ruleset == "swiss" or (is_sheet and not SWISS_KEYS.isdisjoint(obj)):
+        return answer_swiss(obj)
+    if is_sheet:
         return rulesets.sheet(ruleset).answer(obj)
     return answer_claim(claim_from_object(obj, ruleset), rulesets.load(ruleset))
 
@@ -142,19 +153,12 @@ def _describe_group(group: Group) -> dict[str, Any]:
 
 
 def _check_wall(obj: Mapping[str, Any]) -> dict[str, Any]:
-    if unknown := obj.keys() - WALL_KEYS:
-        raise IllegalNotation(f"there is no key {min(unknown)!r} in a wall", 0)
-    walls, stacks, d1 = (_whole_number(obj, key) for key in ("n", "W", "d1"))
-    d2 = None if obj.get("single") is True else _whole_number(obj, "d2")
+    given = given_keys(obj, WALL_KEYS, "a wall")
+    walls, stacks, d1 = (named(key, want_count, given.get(key)) for key in ("n", "W", "d1"))
+    single = named("single", want_truth, given.get("single", False))
+    d2 = None if single else named("d2", want_count, given.get("d2"))
     try:
         found = break_point(walls, stacks, d1, d2)
     except EngineError as error:
         raise IllegalNotation(str(error), 0) from None
     return {"thrower": found.thrower, "wall": found.wall, "stack": found.stack}
-
-
-def _whole_number(obj: Mapping[str, Any], key: str) -> int:
-    value = obj.get(key)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise InvalidNotation(f"{key}: a whole number is wanted, not {value!r}", 0)
-    return value

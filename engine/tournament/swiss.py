@@ -9,8 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from engine.errors import EngineError
-from engine.factcodec import want_count
-from engine.sheet import given_keys, named, want_list
+from engine.jsonvalues import given_keys, named, want_count, want_list
 from engine.tiletext import IllegalNotation, NotationError
 from engine.tournament.pairing import NoPairingError, Pairing, Team, draw_lots, pair_round
 from engine.tournament.ranking import Criterion, Standing, Value, head_to_head, part
@@ -205,7 +204,8 @@ _KEYS = frozenset({"R", "own", "opp", "top", "results"})
 def answer_swiss(obj: Mapping[str, Any]) -> dict[str, Any]:
     """Answer a worked example (rules README): `R`, `own`, `opp`, `top` → `A`, `C`; `results` → `cum`.
 
-    `C` needs `top`. Rounds without an opponent in `opp` are byes. Fractions are rounded to four decimals.
+    `C` needs `top`. A null in `opp` is a bye, as are rounds without an opponent. Fractions are rounded to
+    four decimals.
 
     >>> answer_swiss({"R": 5, "own": 8, "opp": [6, 4, 7, 5, 4], "top": 9})
     {'A': 8.2, 'C': 8.7778}
@@ -230,13 +230,17 @@ def answer_swiss(obj: Mapping[str, Any]) -> dict[str, Any]:
 
 def _answer_total(given: Mapping[str, Any]) -> dict[str, Any]:
     rounds, own = (named(key, want_count, given.get(key)) for key in ("R", "own"))
-    met: list[int | None] = [*named("opp", _want_counts, given.get("opp"))]
+    met = named("opp", _want_opponents, given.get("opp"))
     met += [None] * min(rounds - len(met), MOST_ROUNDS)
     answer = {"A": float(round(total_score(own, met, rounds), 4))}
     if "top" in given:
         top = named("top", want_count, given["top"])
         answer["C"] = float(round(total_score(own, met, rounds, top), 4))
     return answer
+
+
+def _want_opponents(value: object) -> list[int | None]:
+    return [None if item is None else want_count(item) for item in want_list(value)]
 
 
 def _want_counts(value: object) -> list[int]:

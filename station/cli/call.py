@@ -6,9 +6,9 @@ import argparse
 from typing import Any
 
 from engine import rulesets
-from engine.callobject import one_tile
 from engine.calls import Award, Call, Want
 from engine.claim import Seat
+from engine.jsonvalues import want_tile
 from engine.rulesets import RuleSet
 from engine.tiles import Tile
 from engine.tiletext import parse_tiles
@@ -57,8 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Answer; status 0 when somebody gets the tile, 1 when nobody does, 2 on bad input."""
     with plain_failures():
         rules = rulesets.load(arguments.ruleset)
-        tile = one_tile(arguments.tile)
-        flip = None if arguments.flip is None else one_tile(arguments.flip)
+        tile = want_tile(arguments.tile)
+        flip = None if arguments.flip is None else want_tile(arguments.flip)
         calls = [_call(text, arguments.discarder, tile, flip) for text in arguments.wants]
         refused = [refusal for call in calls for refusal in _refusals(rules, call)]
         fallen = [want for want, _ in refused]

@@ -14,7 +14,7 @@ from engine.answertext import answer_lines, sheet_answer_lines
 from engine.errors import MissingExtraError
 from engine.notation import NotationError, parse_claim
 from engine.reasons import LANGUAGES
-from engine.vectors import answer_claim, check_vector
+from engine.vectors import WITHOUT_RULES, answer_claim, check_vector
 from engine.verdict import Outcome
 from station.cli.failures import plain_failures
 from station.cli.output import NO, OK, emit, say
@@ -23,14 +23,22 @@ from station.errors import ConfigError
 SETTLED = (Outcome.WIN, Outcome.DRAW)
 """Outcomes that are settled; the answer is yes."""
 
-TOLD = ("outcome", "reason", "cls", "pay", "lei", "fan", "P", "side", "levels", "thrower", "wall", "stack")
+TOLD = (
+    *("outcome", "reason", "cls", "pay", "lei", "fan"),
+    *("P", "side", "levels", "thrower", "wall", "stack", "A", "C", "cum"),
+)
 """Keys of an answer that the one line of a vector tells."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("lines", nargs="*", metavar="LINE", help="a claim in one-line notation")
-    parser.add_argument("--ruleset", required=True, metavar="ID", help="rule set, e.g. zhenjiang")
+    parser.add_argument(
+        "--ruleset",
+        required=True,
+        metavar="ID",
+        help="rule set, e.g. zhenjiang; with --vectors also walls or swiss",
+    )
     parser.add_argument(
         "--vectors", metavar="FILE", help="JSON file of claims with what must come out; - = stdin"
     )
@@ -42,7 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     if bool(arguments.lines) == bool(arguments.vectors):
         raise ConfigError("Give claims, or --vectors FILE.", fix="See `quezhuo check --help`.", code="usage")
     with plain_failures():
-        rulesets.option_specs(arguments.ruleset)
+        if not (arguments.vectors and arguments.ruleset in WITHOUT_RULES):
+            rulesets.option_specs(arguments.ruleset)
         if arguments.vectors:
             return _vectors(arguments)
         if arguments.ruleset in rulesets.sheet_ids():
@@ -99,7 +108,7 @@ def _tell(vector: dict[str, Any], result: dict[str, Any], arguments: argparse.Na
     name = f"{vector['id']}: " if vector.get("id") else ""
     if expect := vector.get("expect"):
         say(f"{name}{'ok' if result['ok'] else 'WRONG'}: {_sentence(result, expect)}")
-    elif arguments.ruleset in rulesets.sheet_ids():
+    elif "levels" in result:
         first, *items = sheet_answer_lines(result, arguments.lang)
         say(name + first)
         for item in items:
@@ -126,18 +135,4 @@ def _sentence(result: dict[str, Any], expect: dict[str, Any]) -> str:
     wrong = [key for key in expect if result.get(key) != expect[key]]
     if wrong:
         return ", ".join(f"{key} {result.get(key)} instead of {expect[key]}" for key in wrong)
-    told = (
-        "outcome",
-        "reason",
-        "cls",
-        "pay",
-        "lei",
-        "fan",
-        "P",
-        "side",
-        "levels",
-        "thrower",
-        "wall",
-        "stack",
-    )
-    return ", ".join(f"{key} {result[key]}" for key in told if result.get(key) is not None)
+    return ", ".join(f"{key} {result[key]}" for key in TOLD if result.get(key) is not None)

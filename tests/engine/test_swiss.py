@@ -19,6 +19,7 @@ from engine.tournament.pairing import NoPairingError, Pairing, draw_lots, pair_r
 from engine.tournament.ranking import head_to_head, part
 from engine.tournament.scores import cumulative, prize_places, total_score
 from engine.tournament.swiss import Game, Swiss, answer_swiss
+from engine.vectors import check_vector
 
 VECTORS = json.loads((Path(__file__).parents[1] / "golden/swiss.json").read_text(encoding="utf-8"))
 
@@ -31,6 +32,20 @@ def test_worked_examples(vector):
     assert {key: answer[key] for key in vector["expect"]} == vector["expect"]
 
 
+@pytest.mark.parametrize("vector", VECTORS, ids=[vector["id"] for vector in VECTORS])
+@pytest.mark.parametrize("ruleset", ["swiss", "shengji"])
+def test_worked_examples_are_vectors_too(vector, ruleset):
+    assert check_vector(vector, ruleset)["ok"]
+    assert not check_vector({**vector, "expect": {"A": -1}}, ruleset)["ok"]
+
+
+def test_a_claim_is_no_swiss_score():
+    with pytest.raises(IllegalNotation, match="'results' in a claim"):
+        check_vector({"results": [2]}, "zhenjiang")
+    with pytest.raises(IllegalNotation, match="'tricks' in a swiss score"):
+        check_vector({"tricks": 80}, "swiss")
+
+
 def test_scores_are_exact():
     assert total_score(8, [6, 4, 7, 5, 4], 5) == Fraction(41, 5)
     assert total_score(8, [6, 4, 7, 5, 4], 5, top=9) == Fraction(79, 9)
@@ -40,6 +55,7 @@ def test_scores_are_exact():
 def test_a_bye_counts_as_an_average_opponent():
     assert total_score(8, [5, 5, None, 5, 5], 5) == 8
     assert answer_swiss({"R": 4, "own": 6, "opp": [5, 3, 4]}) == {"A": 6.0}
+    assert answer_swiss({"R": 4, "own": 6, "opp": [5, None, 3, 4]}) == {"A": 6.0}
 
 
 def test_both_questions_in_one_object():

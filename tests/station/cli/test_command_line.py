@@ -40,6 +40,10 @@ def test_every_command_has_help_with_an_example(capsys: pytest.CaptureFixture[st
         (["check", WIN], 2),
         (["check", "--ruleset", "zhenjiang", "--vectors", str(VECTORS)], 0),
         (["check", "--ruleset", "zhenjiang", "--vectors", "/nowhere.json"], 2),
+        (["check", "--ruleset", "swiss", "--vectors", str(VECTORS.with_name("swiss.json"))], 0),
+        (["check", "--ruleset", "shengji", "--vectors", str(VECTORS.with_name("swiss.json"))], 0),
+        (["check", "--ruleset", "walls", "--vectors", str(VECTORS.with_name("walls.json"))], 0),
+        (["check", "--ruleset", "swiss", WIN], 2),
         (["notation", WIN], 0),
         (["notation", "{"], 2),
         (["notation", '{"hand": "11z", "nonsense": 1}'], 2),
@@ -89,6 +93,18 @@ def test_vectors_are_answered_one_object_a_line(capsys: pytest.CaptureFixture[st
     answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert len(answers) == len(json.loads(VECTORS.read_text()))
     assert all(answer["ok"] for answer in answers)
+
+
+def test_a_sheet_answers_deals_walls_and_scores_alike(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = tmp_path / "asked.json"
+    asked.write_text('[{"tricks": 80}, {"n": 4, "W": 18, "d1": 5, "d2": 7}, {"results": [2, 0]}]')
+    assert main(["check", "--ruleset", "shengji", "--vectors", str(asked)]) == 0
+    told = capsys.readouterr().out
+    assert "P 80" in told
+    assert "thrower 0, wall 0, stack 13" in told
+    assert "cum 4" in told
 
 
 def test_a_mismatch_gives_1_and_an_unknown_key_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
