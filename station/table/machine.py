@@ -68,10 +68,10 @@ async def recover(machine: Machine, choice: str, machine_hand: int | None) -> Ou
 
 
 def has_other_set(view: MachineView, rules: RuleSet, sides: Sequence[int]) -> bool:
-    """Tell whether a machine that answers builds other walls than the rule set's deal wants.
+    """Tell whether a machine builds other walls than the rule set's deal wants.
 
-    A machine whose profile does not come with this program is believed.
+    A machine whose profile does not come with this program, or is not known yet, is believed.
     """
-    if not view.ready or view.profile not in profiles.ids():
+    if view.profile not in profiles.ids():
         return False
     return profiles.load(view.profile).walls != by_side(rules.deal_pattern.stacks, sides)

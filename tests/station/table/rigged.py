@@ -101,8 +101,18 @@ class RigMachine:
 class Evening:
     """One table, its machine and the person in front of it."""
 
-    def __init__(self, writer: Any, folder: Path, **rig: Any) -> None:
+    def __init__(
+        self,
+        writer: Any,
+        folder: Path,
+        *,
+        ruleset: str = "zhenjiang",
+        options: dict[str, Any] | None = None,
+        **rig: Any,
+    ) -> None:
         self.rig = Rig(**rig)
+        self.rules = rulesets.load(ruleset, options)
+        self.options = options or {}
         self.machine = RigMachine(self.rig)
         self.writer = writer
         self.folder = folder
@@ -111,11 +121,17 @@ class Evening:
         self.table = self._table()
 
     def _table(self) -> Table:
-        config = TableConfig(home=str(self.folder), serial="rig", camera="none")
+        config = TableConfig(
+            home=str(self.folder),
+            serial="rig",
+            camera="none",
+            ruleset=self.rules.id,
+            options=self.options,
+            players=("甲", "乙", "丙", "丁")[: self.rules.players],
+        )
         wall = Clock(monotonic=lambda: 0.0, wall=lambda: 1_000.0 + self.rig.now)
         photos = PhotoStore(self.folder / "photos")
-        rules = rulesets.load("zhenjiang")
-        table = Table(config, rules, self.writer, photos, self.machine, None, wall)  # type: ignore[arg-type]
+        table = Table(config, self.rules, self.writer, photos, self.machine, None, wall)  # type: ignore[arg-type]
         self.machine.on_change = table.changed
         return table
 
@@ -204,7 +220,9 @@ class Evening:
         match state["phase"]:
             case "start" | "ruled":
                 await self.post("start")
-            case "dice":
+            case "flowers":
+                await self.post("flowers")
+            case "dice" | "gold":
                 rolling = asyncio.create_task(self.post("dice"))
                 while not rolling.done():
                     await self._turn()
@@ -214,6 +232,10 @@ class Evening:
                 await self.post("indicator", tile="1p")
             case "play":
                 await self.post("ruling", kind="draw", reason="wall_exhausted")
+            case "verdict":
+                for place in range(self.rules.players):
+                    await self.post("hand", place=place, line="")
+                await self.post("confirm")
             case "recovery":
                 await self.post("recovery", choice=choose(state["recovery"]["choices"]))
 

@@ -277,3 +277,46 @@ def test_a_recovery_tapped_twice_is_carried_out_once(evening: Callable[..., Any]
         assert [e.kind for e in table.writer.entries].count("motion.recovered") == 1
 
     _play(work, evening())
+
+
+PROFILES = [
+    ("xiamen", "144", {"hand_size": 16}),
+    ("fengcheng", "102", {"lei_per_point": 1}),
+    ("mcr", "144", {}),
+]
+
+
+@pytest.mark.parametrize(("ruleset", "profile", "options"), PROFILES, ids=[p[0] for p in PROFILES])
+def test_a_machine_of_each_rule_set_plays_two_hands(
+    evening: Callable[..., Any], ruleset: str, profile: str, options: dict[str, Any]
+) -> None:
+    async def hands(table: Any) -> None:
+        seen = set()
+
+        def two(state: dict[str, Any]) -> bool:
+            seen.add(state["phase"])
+            return bool(state["hand_count"] >= 2)
+
+        state = await table.play_on(two)
+        assert state["messages"] == []
+        dealt = table.rig.device.plant.sensors.dealt
+        plan = table.rules.deal_plan([1, 2, 3, 4]).tiles
+        assert sorted(dealt, reverse=True)[: table.rules.players] == list(plan)
+        rolled = [op for _, op, _ in table.rig.log if op is Op.ROLL_DICE]
+        assert len(rolled) == (6 if ruleset == "xiamen" else 4)
+        assert not [op for _, op, _ in table.rig.log if op is Op.FLIP_INDICATOR]
+        wanted = {"xiamen": {"flowers", "gold", "indicator"}, "mcr": {"flowers"}, "fengcheng": {"verdict"}}
+        assert wanted[ruleset] <= seen
+
+    _play(hands, evening(ruleset=ruleset, options=options, profile=profile))
+
+
+def test_a_machine_with_another_set_raises_no_walls_and_says_why(evening: Callable[..., Any]) -> None:
+    async def stuck(table: Any) -> None:
+        state = await table.play_on(lambda state: state["machine"]["magazine"] == "READY")
+        assert {"code": "machine.other_set", "params": {}} in state["messages"]
+        for _ in range(20):
+            await table._turn()
+        assert not [op for _, op, _ in table.rig.log if op is Op.RAISE_WALLS]
+
+    _play(stuck, evening(ruleset="mcr", profile="136"))
