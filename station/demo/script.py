@@ -7,22 +7,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import structlog
 
-from engine.claim import Claim, Seat
-from engine.match import Match, Played
+from engine.claim import Seat
+from engine.match import Match
 from engine.rulesets import RuleSet
 from engine.tiles import Tile
-from engine.verdict import Outcome
 from station.demo.client import Rejected, TableClient
 from station.demo.laid import LaidOpen
 from station.demo.referee import claim_body, correction, is_read
 from station.demo.scenes import scene_of
-from station.demo.truth import differences, match_of
+from station.demo.truth import Books, Pending, match_of
 from station.demo.world import STYLES, Hand
 from station.places import Place, place_of, sides_of
 from vision.render import Scene
@@ -32,17 +30,6 @@ log = structlog.get_logger()
 POLL_S = 0.03
 GIVE_UP_S = 10.0
 """How long the referee waits for the camera to find the flipped tile."""
-
-
-@dataclass(slots=True)
-class _Pending:
-    """The claim being judged (or the exhausted wall), and what the engine says to it if it is true."""
-
-    laid: LaidOpen
-    truth: Claim
-    before: Match
-    expected: Played
-    declared: bool = False
 
 
 class Script:
@@ -76,14 +63,16 @@ class Script:
         self._on_hand = on_hand
         self._hand: Hand | None = None
         self._hand_no = 0
-        self._pending: _Pending | None = None
-        self._booked: Match | None = None
-        """The match after what the referee has just had booked."""
+        self._pending: Pending | None = None
         self._bluffs = 0
         self._shown: Scene | None = None
         self._indicator_looks = 0
-        self.disagreements: list[str] = []
+        self._books = Books(rules)
+
+    @property
+    def disagreements(self) -> list[str]:
         """What was booked otherwise than it truly was; empty when all is right."""
+        return self._books.disagreements
 
     @property
     def laid_open(self) -> LaidOpen | None:
@@ -98,7 +87,7 @@ class Script:
         """Play on until the hands are played and ruled (for ever with ``hands`` None)."""
         while True:
             state = await self._client.state()
-            self._compare_accounts(state)
+            self._books.compare_accounts(state)
             if self._last_ruled(state):
                 if await self._ended(state):
                     return
@@ -168,6 +157,7 @@ class Script:
             self._hand_no = number
             self._indicator_looks = 0
             self._pending = None
+            self._books.compare_walls(state)
         return self._hand
 
     async def _indicator(self, state: dict[str, Any]) -> bool:
@@ -196,7 +186,7 @@ class Script:
             laid = hand.next_claim()
             if laid is None:
                 return await self._exhausted(hand, state)
-            self._pending = self._claim_of(hand, laid, state)
+            self._pending = self._books.pending(hand.claim(laid), laid, state)
             await asyncio.sleep(self._think_s)
         return await self._declare(self._pending, state)
 
@@ -205,9 +195,9 @@ class Script:
         found = state["indicator"]
         return not found["doubt"] and (not self._mend or found["tile"] == _id(hand.indicator))
 
-    def _turned_down(self, pending: _Pending, hand: Hand, state: dict[str, Any]) -> None:
+    def _turned_down(self, pending: Pending, hand: Hand, state: dict[str, Any]) -> None:
         """A person rejected the claim or ruled a false win: the hand goes on without it."""
-        self._compare_no_win(pending)
+        self._books.compare_no_win(pending)
         seat = pending.laid.seat
         if seat is not None and _is_out(state["places"][self._place(seat, state)]):
             hand.bar(seat)
@@ -227,12 +217,7 @@ class Script:
             await self._client.post("call", {"place": state["dealer"]}, None)
         return False
 
-    def _claim_of(self, hand: Hand, laid: LaidOpen, state: dict[str, Any]) -> _Pending:
-        match = match_of(self._rules, state)
-        truth = match.supplied(hand.claim(laid))
-        return _Pending(laid, truth, match, match.claim(truth))
-
-    async def _declare(self, pending: _Pending, state: dict[str, Any]) -> bool:
+    async def _declare(self, pending: Pending, state: dict[str, Any]) -> bool:
         self._show(state, _id(self._dealt(state).indicator), pending.laid)
         body = claim_body(self._rules, pending.laid, Place(state["dealer"]))
         pending.declared = await self._client.post("claim", body, state["rev"])
@@ -262,13 +247,12 @@ class Script:
         """Rule the draw; where losers score, all lay open what counts, and it is read first."""
         laid = hand.exhausted()
         if laid is not None:
-            self._pending = self._claim_of(hand, laid, state)
+            self._pending = self._books.pending(hand.claim(laid), laid, state)
             self._pending.declared = True
             self._show(state, _id(hand.indicator), laid)
-        match = match_of(self._rules, state)
         booked = await self._client.post("ruling", {"kind": "draw"}, state["rev"])
         if booked and laid is None:
-            self._booked = match.draw().match
+            self._books.expect(match_of(self._rules, state).draw().match)
         return booked
 
     async def _judge(self, state: dict[str, Any]) -> bool:
@@ -283,7 +267,7 @@ class Script:
         if claim["can_confirm"]:
             booked = await self._client.post("confirm", {}, state["rev"])
             if booked:
-                self._booked = pending.expected.match
+                self._books.expect(pending.expected.match)
             return booked
         if claim["place"] is None:
             return await self._unsettled(state)
@@ -293,11 +277,11 @@ class Script:
         """What lies open when the wall is exhausted can't be settled as it was read: nothing is booked."""
         booked = await self._client.post("ruling", {"kind": "void"}, state["rev"])
         if booked:
-            self.disagreements.append(f"hand {self._hand_no}: an exhausted wall was not settled")
+            self._books.note(state, "an exhausted wall was not settled")
             self._pending = None
         return booked
 
-    async def _no_win(self, pending: _Pending, state: dict[str, Any]) -> bool:
+    async def _no_win(self, pending: Pending, state: dict[str, Any]) -> bool:
         """Reject, or rule a false win every other time: that is the referee's to decide."""
         seat = pending.laid.seat
         after: Match | None = None
@@ -309,24 +293,11 @@ class Script:
             if booked and self._hand is not None:
                 self._hand.bar(seat)
         if booked:
-            self._booked = after
+            self._books.expect(after)
             self._bluffs += 1
-            self._compare_no_win(pending)
+            self._books.compare_no_win(pending)
             self._pending = None
         return booked
-
-    # ---- comparing with the truth -----------------------------------------------------------------
-
-    def _compare_accounts(self, state: dict[str, Any]) -> None:
-        """Compare what the referee has just had booked with what the true claim is worth."""
-        expected, self._booked = self._booked, None
-        if expected is not None:
-            found = differences(expected, state)
-            self.disagreements += [f"hand {self._hand_no}: {text}" for text in found]
-
-    def _compare_no_win(self, pending: _Pending) -> None:
-        if self._rules.check(pending.truth).outcome is Outcome.WIN:
-            self.disagreements.append(f"hand {self._hand_no}: a winning claim was turned down")
 
     def _settle(self, state: dict[str, Any]) -> None:
         """Compare a finished hand's booking with the truth, once."""
@@ -334,21 +305,10 @@ class Script:
         if last is None or last["hand_no"] != self._hand_no or self._hand is None:
             return
         if last["outcome"] in ("win", "draw") and pending is not None:
-            self._compare_booking(pending, last)
+            self._books.compare_booking(pending, last)
         if self._on_hand is not None:
             self._on_hand(self._hand_no, last["outcome"])
         self._hand, self._pending = None, None
-
-    def _compare_booking(self, pending: _Pending, last: dict[str, Any]) -> None:
-        verdict, settlement = pending.expected.verdict, pending.expected.settlement
-        where = f"hand {last['hand_no']}"
-        if settlement is None or verdict is None or verdict.outcome.value != last["outcome"]:
-            self.disagreements.append(f"{where}: a hand that does not win was confirmed")
-            return
-        true = [list(pending.before.by_player(account)) for account in (settlement.pay, settlement.outside)]
-        if [last["pay"], last["outside"]] != true or last["cls"] != verdict.cls:
-            booked = f"{last['cls']} {last['pay']} {last['outside']}"
-            self.disagreements.append(f"{where}: booked {booked}, true {verdict.cls} {true[0]} {true[1]}")
 
 
 _KINDS = frozenset(tile.id for tile in Tile if tile.is_kind)

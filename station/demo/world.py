@@ -13,8 +13,9 @@ from engine.claim import Claim, Seat
 from engine.rulesets import RuleSet
 from engine.tiles import Tile
 from station.demo.laid import LaidOpen
+from station.demo.moves import Style
 from station.demo.play import tactics_of
-from station.demo.players import Round, Style
+from station.demo.players import Round
 from station.demo.wall import Wall, shuffled
 
 STYLES = (Style.PLAIN, Style.BLUFF, Style.PLAIN, Style.SLEEPY, Style.BLUFF, Style.PLAIN)

@@ -12,8 +12,8 @@ from engine.facts import FactValue
 from engine.melds import Meld, MeldKind
 from engine.rules.fengcheng_spread import DRAGONS, HONOURS, WINDS
 from engine.tiles import Tile
+from station.demo.moves import Own, Player, Take
 from station.demo.play.tactics import Tactics
-from station.demo.players import Own, Player, Take
 
 YAOJI = Tile.S1
 TRIPLET = 3

@@ -9,8 +9,8 @@ from engine.claim import Seat
 from engine.melds import Meld, MeldKind
 from engine.tiles import KINDS, Tile
 from engine.wincheck import MAX_COPIES, counts_of, deficiency, wins
+from station.demo.moves import Chance, Player, Take, Way
 from station.demo.play.tactics import ONE_SHORT, Tactics
-from station.demo.players import Chance, Player, Take, Way
 
 RANKS = 9
 LOW, MIDDLE, HIGH = 0, 3, 6

@@ -14,7 +14,8 @@ from engine.melds import Meld, MeldKind
 from engine.tiles import HAND_KINDS, KINDS, Tile
 from engine.verdict import Outcome
 from engine.wincheck import MAX_COPIES, deficiency
-from station.demo.players import Chance, Own, Player, Round, Style, Take, Way, without
+from station.demo.moves import Chance, Own, Player, Style, Take, Way, without
+from station.demo.players import Round
 
 ONE_SHORT = 3
 """Wildcards a hand of 3n + 2 tiles lacks when it waits for one more: they come in threes (15, 17 … tiles)."""

@@ -10,8 +10,8 @@ from engine.claim import Facts, Seat
 from engine.melds import Meld
 from engine.tiles import KINDS, Tile
 from engine.wincheck import MAX_COPIES, deficiency, every_tile_wins
+from station.demo.moves import Chance, Own, Player, Take, Way, without
 from station.demo.play.tactics import Tactics, chow_pairs
-from station.demo.players import Chance, Own, Player, Take, Way, without
 
 GOLDS = 3
 """Golds that are in play: the fourth lies turned up."""

@@ -8,8 +8,8 @@ from engine.claim import Counters, Facts, Seat
 from engine.melds import Meld, MeldKind
 from engine.tiles import KINDS, Tile
 from engine.wincheck import MAX_COPIES, deficiency
+from station.demo.moves import Chance, Player, Take, Way
 from station.demo.play.tactics import Tactics
-from station.demo.players import Chance, Player, Take, Way
 
 WILD_DISCARDS = 2
 """Within so many discards a player may part with a wildcard,"""

@@ -3,7 +3,7 @@
 import pytest
 
 from engine import rulesets
-from station.demo.players import Style
+from station.demo.moves import Style
 from station.demo.world import Hand
 from tests.engine.extras import marks
 

@@ -11,9 +11,10 @@ from engine.melds import Meld, MeldKind
 from engine.notation import parse_tiles
 from engine.tiles import Tile
 from engine.verdict import Outcome
+from station.demo.moves import Chance, Style
 from station.demo.play import tactics_of
 from station.demo.play.tactics import Tactics, chow_pairs, near
-from station.demo.players import Chance, Round, Style
+from station.demo.players import Round
 from station.demo.wall import Wall, shuffled
 from tests.engine.extras import needs
 from tests.station.demo.played import claims, new_hand

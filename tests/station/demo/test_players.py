@@ -7,7 +7,7 @@ import pytest
 
 from engine.melds import MeldKind
 from engine.verdict import Outcome
-from station.demo.players import Style, Way
+from station.demo.moves import Style, Way
 from tests.station.demo.played import RULESETS, claims, everything, new_hand
 
 HANDS = 8

@@ -10,7 +10,7 @@ from engine.melds import Meld, MeldKind
 from engine.notation import parse_tiles
 from engine.tiles import Tile
 from station.demo.laid import LaidOpen, OpenTiles, shown, shown_open
-from station.demo.players import Style
+from station.demo.moves import Style
 from station.demo.referee import claim_body, correction, is_read, line_of, public_line
 from station.demo.scenes import scene_of
 from station.places import Place, sides_of
