@@ -31,8 +31,10 @@ class Win:
     hand: int
     winner: int
     name: str
+    ruleset: str
     cls: str | None
     pay: tuple[int, ...]
+    outside: tuple[int, ...]
     line: str
     tiles: tuple[tuple[str, ...], ...]
     wild: str | None
@@ -113,8 +115,10 @@ class TableFold:
             hand=body.hand,
             winner=winner,
             name=places[winner].name if winner < len(places) else "",
+            ruleset=self.session.ruleset,
             cls=cls,
             pay=tuple(body.pay),
+            outside=tuple(body.outside),
             line=line,
             tiles=tile_groups(line, self.session.ruleset),
             wild=indicator.wild if indicator else None,

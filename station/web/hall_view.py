@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from station.web.deal_view import clock_text
 from station.web.place_view import State
-from station.web.sentences import CLASSES, PHASES
+from station.web.rule_texts import RuleTexts
+from station.web.sentences import PHASES
 from station.web.table_view import hand_number, table_name
 from station.web.words import Words
 
@@ -89,7 +90,7 @@ def _win(win: Mapping[str, Any], words: Words, wilds: Mapping[str, str | None]) 
         "table": win["table"][1:] if win["table"][1:].isdigit() else win["table"],
         "table_name": table_name(win["table"], words),
         "name": win.get("name") or "",
-        "cls": words.code(CLASSES, win.get("cls")),
+        "cls": RuleTexts.of(str(win.get("ruleset") or ""), words.lang).cls(win.get("cls")),
         "gain": gain,
         "wild": win.get("wild", wilds.get(win["table"]) if win.get("current") else None),
         "groups": [

@@ -10,6 +10,17 @@ from station.central.view import Surroundings, state_object
 from tests.station.central.conftest import LINE, Evening, claimed, confirmed, dealt, opened
 
 
+def dealt_with(*steps: str) -> m.WallDealt:
+    return m.WallDealt(hand=1, machine_hand=1, thrower=0, wall=1, stack=7, steps=list(steps))
+
+
+def exhausted() -> m.HandClaimed:
+    return m.HandClaimed(hand=1, claim=1, place=None, how="draw", source=None, open=[0, 1, 2])
+
+
+NO_ACCOUNTS = {"outside": 0, "loans": 0, "carried": 0}
+
+
 def state(evening: Evening, **around: object) -> dict:
     shown = state_object(evening.hall, Surroundings(**around))
     assert json.loads(json.dumps(shown)) == shown
@@ -44,9 +55,12 @@ def test_a_table_shows_players_chips_wildcard_and_the_head_of_its_log(evening: E
         "phase": "play",
         "hand_count": 0,
         "circle": 1,
+        "ruleset": "zhenjiang",
+        "ended": None,
         "dealer": 0,
         "places": [
-            {"place": i, "name": name, "chips": 50, "wind": f"{i + 1}z"} for i, name in enumerate("甲乙丙丁")
+            {"place": i, "name": name, "chips": 50, "wind": f"{i + 1}z", **NO_ACCOUNTS}
+            for i, name in enumerate("甲乙丙丁")
         ],
         "bank": 0,
         "wild": "2p",
@@ -68,8 +82,10 @@ def test_a_win_moves_chips_dealer_and_winds_and_is_shown_with_its_tiles(evening:
             "hand_no": 1,
             "winner": 1,
             "name": "乙",
+            "ruleset": "zhenjiang",
             "cls": "discard",
             "pay": [-1, 3, -1, -1],
+            "outside": [],
             "line": LINE,
             "tiles": [
                 ["1m", "2m", "3m"],
@@ -88,6 +104,10 @@ def test_a_win_moves_chips_dealer_and_winds_and_is_shown_with_its_tiles(evening:
         (dealt(1)[:1], "build"),
         (dealt(1)[:2], "deal"),
         (dealt(1)[:3], "indicator"),
+        ([*dealt(1)[:2], dealt_with("flowers")], "flowers"),
+        ([*dealt(1)[:2], dealt_with("gold", "indicator")], "gold"),
+        ([*dealt(1)[:2], dealt_with("flowers"), m.FlowersReplaced(hand=1)], "play"),
+        ([*dealt(1), exhausted()], "verdict"),
         ([*dealt(1), claimed(1)], "claim"),
         ([*dealt(1), claimed(1), confirmed(1), m.IntakeReleased(hand=1, machine_hand=1)], "intake"),
         ([m.MotionCut(hand=1, op="DEAL", cmd_id=1, why="lease")], "recovery"),
