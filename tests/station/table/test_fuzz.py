@@ -22,7 +22,6 @@ from station.table.decide import Refused
 from station.table.runtime import ACTIONS
 
 ANSWERS = {200, 403, 404, 409, 422}
-CHIPS = 4 * 50
 LINES = (
     "123m456m789m11z34s +5s",
     "123m456m789m11z39s +5s",
@@ -31,6 +30,10 @@ LINES = (
     "",
     "xx",
     "111m +1m flip=2p",
+    "P:777z 1234z1s",
+    "H:777m K:1111p 11s",
+    "123m456m789m123p45p22z +6p",
+    "123m456m789m123s45s22z12f +6s",
 )
 KINDS = ("1m", "5s", "7z", "back", "?", "1f", "", "0m", "１m")
 
@@ -56,6 +59,12 @@ def _body(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]
     return st.fixed_dictionaries({}, optional={name: st.one_of(s, s, s, value) for name, s in fields.items()})
 
 
+fact = st.one_of(st.booleans(), st.integers(-1, 9), st.sampled_from(["", "single", "pair_start", "x"]))
+shown = st.dictionaries(
+    st.sampled_from(["0", "1", "2", "3", "x"]),
+    st.dictionaries(st.sampled_from(["yaoji", "honors", "groups", "seven_star", "x"]), fact, max_size=3),
+    max_size=2,
+)
 four = st.lists(st.one_of(st.integers(-60, 60), st.booleans()), min_size=4, max_size=4)
 zero_sum = st.tuples(st.integers(0, 60), st.integers(0, 3), st.integers(0, 3)).map(
     lambda t: [t[0] * ((i == t[1]) - (i == t[2])) for i in range(4)]
@@ -68,7 +77,7 @@ BODIES: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     ),
     "claim": _body(
         place=place,
-        how=st.sampled_from(["self", "discard", "robkong", "draw"]),
+        how=st.sampled_from(["self", "discard", "robkong", "draw", "zimo", "youjin"]),
         **{"from": place},
         da=st.one_of(st.none(), st.dictionaries(st.sampled_from(["shou", "er", "peng"]), st.integers(0, 5))),
         facts=st.one_of(value, st.fixed_dictionaries({"da": value})),
@@ -82,7 +91,7 @@ BODIES: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         how=st.sampled_from(["self", "discard", "heaven", "draw"]),
         **{"from": place},
         facts=st.one_of(value, st.fixed_dictionaries({"da": value})),
-        shown=value,
+        shown=st.one_of(value, shown),
     ),
     "account": _body(
         place=place,
@@ -111,7 +120,7 @@ BODIES: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "override": _body(reason=value),
     "close": _body(),
 }
-LIKELY = ("start", "indicator", "claim", "hand", "tile", "confirm", "ruling")
+LIKELY = ("start", "flowers", "amend", "indicator", "claim", "hand", "tile", "confirm", "ruling")
 requests = st.one_of(
     *(
         st.tuples(st.just(action), body)
@@ -138,8 +147,11 @@ def _whole(desk: Any) -> None:
     """The screens can be drawn, money is constant, and a restart finds the very same state."""
     state = desk.table.state()
     json.dumps(state)
-    assert sum(p["chips"] for p in state["places"]) + state["bank"] + state["forfeited"] == CHIPS
-    assert all(p["chips"] >= 0 for p in state["places"])
+    stake = desk.table.rules.data.stake
+    held = sum(p["chips"] + p["carried"] - p["loans"] for p in state["places"])
+    assert held + state["bank"] + state["forfeited"] == stake * len(state["places"])
+    assert sum(p["outside"] for p in state["places"]) == 0
+    assert state["below_zero"] or all(p["chips"] >= 0 for p in state["places"])
     events = [Event(e.seq, e.at_ms / 1000, m.decode(e.kind, e.body)) for e in desk.writer.entries]
     assert replay(events) == desk.session
 
@@ -254,17 +266,64 @@ def test_no_request_breaks_the_table(
     new_desk: Callable[..., Any], upto: int, asked: list[tuple[str, dict[str, Any]]]
 ) -> None:
     async def play() -> None:
-        desk = await new_desk()
-        async with _client(desk) as http:
-            for action in list(GOOD)[:upto]:
-                assert (await http.post(f"/api/{action}", json=GOOD[action])).status_code == 200
-            for action, body in asked:
-                before = len(desk.writer.entries)
-                answer = await http.post(f"/api/{action}", content=json.dumps(body).encode())
-                assert answer.status_code in ANSWERS, answer.text
-                if answer.status_code != 200:
-                    assert len(desk.writer.entries) == before
-                    assert answer.json()["error"]["code"]
-                _whole(desk)
+        await _asked(await new_desk(), list(GOOD.items())[:upto], asked)
+
+    asyncio.run(play())
+
+
+async def _asked(
+    desk: Any, good: list[tuple[str, dict[str, Any]]], asked: list[tuple[str, dict[str, Any]]]
+) -> None:
+    """Send requests that are right, then whatever comes; the table stays whole."""
+    async with _client(desk) as http:
+        for action, body in good:
+            assert (await http.post(f"/api/{action}", json=body)).status_code == 200
+        for action, body in asked:
+            before = len(desk.writer.entries)
+            answer = await http.post(f"/api/{action}", content=json.dumps(body).encode())
+            assert answer.status_code in ANSWERS, answer.text
+            if answer.status_code != 200:
+                assert len(desk.writer.entries) == before
+                assert answer.json()["error"]["code"]
+            _whole(desk)
+
+
+OTHERS: dict[str, tuple[dict[str, Any], list[tuple[str, dict[str, Any]]]]] = {
+    "fengcheng": (
+        {"lei_per_point": 1},
+        [
+            ("start", {}),
+            ("claim", {"place": 1, "how": "self"}),
+            ("hand", {"line": "123m456m789m123p45p22z +6p"}),
+            ("hand", {"place": 0, "line": "11234z"}),
+        ],
+    ),
+    "xiamen": (
+        {"hand_size": 16},
+        [
+            ("start", {}),
+            ("flowers", {}),
+            ("indicator", {"tile": "5p"}),
+            ("claim", {"place": 1, "how": "zimo"}),
+            ("hand", {"line": "123m456m789m123s45s22z12f +6s"}),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("ruleset", "upto"), [(name, n) for name in OTHERS for n in (1, 3, 5)])
+@settings(
+    max_examples=10,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(asked=st.lists(requests, min_size=4, max_size=12))
+def test_no_request_breaks_a_table_of_another_rule_set(
+    new_desk: Callable[..., Any], ruleset: str, upto: int, asked: list[tuple[str, dict[str, Any]]]
+) -> None:
+    options, good = OTHERS[ruleset]
+
+    async def play() -> None:
+        await _asked(await new_desk(ruleset, options), good[:upto], asked)
 
     asyncio.run(play())
