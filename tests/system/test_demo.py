@@ -123,6 +123,15 @@ def test_with_a_weakened_model_and_no_mending_the_status_is_1(tmp_path: Path, we
     assert result["disagreements"]
 
 
+@pytest.mark.parametrize("ruleset", ["fengcheng", "xiamen"])
+def test_what_a_weakened_model_reads_wrong_is_mended(tmp_path: Path, weak_model: Path, ruleset: str) -> None:
+    words = ("--ruleset", ruleset, "--tables", "1", "--hands", "2", "--seed", "7", "--model", str(weak_model))
+    status, result, errors = _demo(tmp_path / "home", *words)
+    assert status == 0, (result, errors)
+    assert result["verdicts_agree"]
+    assert result["tiles_mended"] > 0.2 * result["tiles_read"]
+
+
 def test_without_a_terminal_it_plays_fetches_both_pages_and_ends(tmp_path: Path) -> None:
     command = [
         sys.executable,
