@@ -9,87 +9,41 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from unicodedata import east_asian_width
 
+from engine.answerabout import INSTEAD, sentence
+from engine.answernotes import notes, winds_text
+from engine.answerwords import LABELS, PAYERS, POLICY_PAYERS, UNITS
 from engine.claim import Claim
 from engine.decompose import Decomposition, Group
-from engine.ruledata import RuleData
+from engine.ruleset import RuleSet
 from engine.settlement import Settlement
 from engine.tiles import Tile
 from engine.tiletext import format_tiles
-from engine.verdict import Outcome, Payers, PriceItem, Problem, Verdict
-
-LABELS: Mapping[str, Mapping[str, str]] = {
-    "en": {
-        "reading": "reading",
-        "alike": "{} other readings pay alike",
-        "alike_one": "1 other reading pays alike",
-        "for": "{} for {}",
-        "wild": "wild",
-        "itself": "{} as itself, {} for another tile",
-        "none": "none in the hand",
-        "bill": "bill",
-        "due": "due",
-        "seat": "seat",
-        "sums": "sums",
-        "warning": "warning",
-        "pair": "pair",
-        "pay": "pay",
-        "bonus": "bonus",
-        "deferred": "deferred",
-        "unpaid": "unpaid",
-        "loans": "loans",
-        "bank": "bank",
-    },
-    "zh": {
-        "reading": "牌型",
-        "alike": "另有{}种拆法得分相同",
-        "alike_one": "另有1种拆法得分相同",
-        "for": "{}代{}",
-        "wild": "百搭",
-        "itself": "{}张作本牌，{}张代其他牌",
-        "none": "手中没有",
-        "bill": "计分",
-        "due": "应付",
-        "seat": "座位",
-        "sums": "合计",
-        "warning": "提醒",
-        "pair": "将",
-        "pay": "收付",
-        "bonus": "课外",
-        "deferred": "待结",
-        "unpaid": "欠付",
-        "loans": "借筹",
-        "bank": "公账",
-    },
-}
-
-UNITS: Mapping[str, Mapping[str, str]] = {
-    "en": {"outside": "outside"},
-    "zh": {
-        "chips": "筹码",
-        "lei": "垒",
-        "water": "水",
-        "times": "倍",
-        "fan": "番",
-        "han": "番",
-        "fu": "符",
-        "outside": "课外",
-    },
-}
-
-PAYERS: Mapping[str, Mapping[Payers, str]] = {
-    "en": {Payers.EACH: "each loser", Payers.DISCARDER: "the discarder", Payers.OTHERS: "each other"},
-    "zh": {Payers.EACH: "每家付", Payers.DISCARDER: "放冲者付", Payers.OTHERS: "其余每家付"},
-}
+from engine.verdict import Outcome, PriceItem, Problem, Verdict
 
 COLUMN = 9
 """Width of the words at the left."""
 
 
 def answer_lines(
-    claim: Claim, data: RuleData, verdict: Verdict, settlement: Settlement | None, lang: str = "en"
+    claim: Claim, rules: RuleSet, verdict: Verdict, settlement: Settlement | None, lang: str = "en"
 ) -> list[str]:
-    """The answer to a claim, one line after another; `settlement` None = nothing is settled."""
-    return list(_Answer(data, lang).lines(claim, verdict, settlement))
+    """The answer to a claim, one line after another; `settlement` None = nothing is settled.
+
+    Raises:
+        OptionError: the claim names an unknown option or a value which is not allowed.
+    """
+    return list(_Answer(claim, rules, lang).lines(verdict, settlement))
+
+
+def notes_of(
+    claim: Claim, rules: RuleSet, verdict: Verdict, settlement: Settlement | None, lang: str = "en"
+) -> list[str]:
+    """The notes of the answer alone, for programs.
+
+    Raises:
+        OptionError: the claim names an unknown option or a value which is not allowed.
+    """
+    return list(notes(claim, rules.with_options(claim.options), verdict, settlement, lang))
 
 
 def sheet_answer_lines(answer: Mapping[str, Any], lang: str = "en") -> list[str]:
@@ -105,51 +59,74 @@ def sheet_answer_lines(answer: Mapping[str, Any], lang: str = "en") -> list[str]
 
 
 class _Answer:
-    def __init__(self, data: RuleData, lang: str) -> None:
-        self.data = data
+    def __init__(self, claim: Claim, rules: RuleSet, lang: str) -> None:
+        self.claim = claim
+        self.rules = rules.with_options(claim.options)
+        self.data = rules.data
         self.lang = lang
         self.label = LABELS[lang]
 
-    def lines(self, claim: Claim, verdict: Verdict, settlement: Settlement | None) -> Iterator[str]:
+    def lines(self, verdict: Verdict, settlement: Settlement | None) -> Iterator[str]:
         if verdict.details:
             for problem in verdict.details:
                 yield f"{verdict.outcome.value}: {self.problem(problem)}"
         else:
-            yield self.headline(claim, verdict)
-        if verdict.wild is not None and verdict.outcome is Outcome.WIN:
-            yield self.row("wild", self.wild(verdict.wild, claim, verdict))
+            yield self.headline(verdict)
+        yield from self.premises(verdict)
         yield from self.reading(verdict)
         if settlement is not None:
             yield from self.bill(verdict, settlement)
             yield from self.accounts(settlement)
         else:
+            yield from self.items("bill", [("", item) for item in verdict.items])
             yield from self.sums(verdict)
         for warning in verdict.warnings:
             yield self.row("warning", self.problem(warning))
+        for note in notes(self.claim, self.rules, verdict, settlement, self.lang):
+            yield self.row("note", note)
 
     def row(self, name: str, text: str, column: int = COLUMN) -> str:
         return _padded(self.label.get(name, name), column) + text
 
-    def headline(self, claim: Claim, verdict: Verdict) -> str:
+    def headline(self, verdict: Verdict) -> str:
         where = f"[{verdict.document} {verdict.section}]"
         if verdict.outcome is Outcome.DRAW:
             return f"draw: {self.data.words('draw', self.lang)} {where}"
-        how = self.data.hows[claim.how]
+        how = self.data.hows[self.claim.how]
         words = how.zh or how.text if self.lang == "zh" else how.text
-        return (
-            f"win: {self.label['seat']} {claim.winner}, how={claim.how} ({words}), cls={verdict.cls} {where}"
-        )
+        seat = f"{self.label['seat']} {self.claim.winner}"
+        return f"win: {seat}, how={how.name} ({words}), cls={verdict.cls} {where}"
 
     def problem(self, problem: Problem) -> str:
-        about = ": " + ", ".join(problem.about) if problem.about else ""
         words = self.data.words(problem.code, self.lang)
+        about = ": " + ", ".join(problem.about) if problem.about else ""
+        if said := sentence(problem, self.claim, self.data, self.lang):
+            words, about = (said, "") if INSTEAD.fullmatch(problem.code) else (words, f": {said}")
         words = words and f" ({words})"
         return f"{problem.code}{words}{about} [{self.data.document} {problem.section}]"
 
+    # what the verdict rests on
+
+    def premises(self, verdict: Verdict) -> Iterator[str]:
+        if verdict.outcome in (Outcome.WIN, Outcome.NO_WIN):
+            if verdict.wild is not None:
+                yield self.row("wild", self.wild(verdict.wild, verdict))
+            if winds := winds_text(self.claim, self.rules, self.lang):
+                yield self.row("winds", winds)
+        if chosen := ", ".join(self.chosen()):
+            yield self.row("options", chosen)
+
+    def chosen(self) -> Iterator[str]:
+        """Every option that differs from its default."""
+        for name, value in self.rules.options.items():
+            default = self.data.options[name].default
+            if value != default:
+                yield self.label["default"].format(f"{name}={_plain(value)}", _plain(default))
+
     # the reading
 
-    def wild(self, kind: Tile, claim: Claim, verdict: Verdict) -> str:
-        held, reading = claim.held.count(kind), verdict.decomposition
+    def wild(self, kind: Tile, verdict: Verdict) -> str:
+        held, reading = self.claim.held.count(kind), verdict.decomposition
         if not held or reading is None:
             return f"{kind.id}: {self.label['none']}" if not held else kind.id
         return f"{kind.id}: " + self.label["itself"].format(reading.as_itself, reading.substituted)
@@ -197,8 +174,13 @@ class _Answer:
 
     def item(self, item: PriceItem, width: int, *, owed: bool) -> str:
         words = self.data.words(item.code, self.lang)
-        payers = f"{PAYERS[self.lang][item.payers]}: " if item.unit in ("chips", "outside") or owed else ""
+        payers = f"{self.payers(item)}: " if item.unit in ("chips", "outside") or owed else ""
         return f"{self.amount(item):>{width}}  {payers}{words}{words and ' '}({item.code} {item.section})"
+
+    def payers(self, item: PriceItem) -> str:
+        policy = str(self.rules.options.get("payment", "")) if self.claim.discarder is not None else ""
+        instead = POLICY_PAYERS[self.lang].get(policy, {})
+        return instead.get(item.payers, PAYERS[self.lang][item.payers])
 
     def sums(self, verdict: Verdict) -> Iterator[str]:
         if verdict.totals:
@@ -207,9 +189,14 @@ class _Answer:
     # the accounts
 
     def accounts(self, settlement: Settlement) -> Iterator[str]:
-        rows: dict[str, Sequence[int]] = {**settlement.totals, "pay": settlement.pay}
+        beside = {name: row for name, row in settlement.totals.items() if self.is_outside(name)}
+        rows: dict[str, Sequence[int]] = {
+            **{name: row for name, row in settlement.totals.items() if name not in beside},
+            "pay": settlement.pay,
+        }
         named = {
             "bonus": settlement.outside,
+            **beside,
             "deferred": settlement.deferred,
             "unpaid": settlement.unpaid,
             "loans": settlement.loans,
@@ -222,14 +209,38 @@ class _Answer:
         }
         width = 2 + max(len(cell) for row in cells.values() for cell in row)
         seats = [str(seat) for seat in range(len(settlement.pay))]
-        column = max(COLUMN, *(len(name) for name in cells))
+        column = max(COLUMN, *(_width(self.label.get(name, name)) + 1 for name in cells))
         for name, row in {"seat": seats, **cells}.items():
-            yield self.row(name, "".join(cell.rjust(width) for cell in row), column)
+            more = self.outside_parts(settlement) if name == "bonus" else ""
+            yield self.row(name, "".join(cell.rjust(width) for cell in row) + more, column)
         if settlement.bank:
             yield self.row("bank", f"{settlement.bank:+d}")
+        for payer, receiver, amount in settlement.transfers:
+            yield self.row("who", self.label["pays"].format(payer, receiver, amount))
+
+    def is_outside(self, name: str) -> bool:
+        """Whether a sum per seat is a part of what is paid beside the chips."""
+        return name in self.data.prices and self.data.prices[name].unit == "outside"
+
+    def outside_parts(self, settlement: Settlement) -> str:
+        """What the amounts beside the chips are made of."""
+        parts = [item for item in settlement.items if item.unit == "outside" and item.amount]
+        if not parts:
+            return ""
+        told = " + ".join(f"{item.amount} {item.code}" for item in parts)
+        return f"   ({self.label['each']}: {told})"
+
+
+def _plain(value: object) -> str:
+    """An option's value as it is written in a line."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _padded(text: str, width: int) -> str:
-    """Fill up with spaces; a Chinese character is two columns wide."""
-    wide = sum(east_asian_width(character) in "WF" for character in text)
-    return text + " " * max(1, width - len(text) - wide)
+    """Fill up with spaces."""
+    return text + " " * max(1, width - _width(text))
+
+
+def _width(text: str) -> int:
+    """Columns; a Chinese character is two wide."""
+    return len(text) + sum(east_asian_width(character) in "WF" for character in text)

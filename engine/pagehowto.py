@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from engine.answertext import LABELS
+from engine.answerwords import LABELS
+from engine.claim import DRAW
 from engine.facts import FactSpec
-from engine.pagetext import WORDS, heading, paragraph, said, table
+from engine.pagetext import WORDS, heading, option_table, paragraph, said, table
 from engine.ruledata import HowSpec, RuleData
 from engine.tiles import Tile
 from engine.verdict import Outcome
@@ -16,14 +17,15 @@ MELDS = {"C": "C:123m", "P": "P:555m", "K": "K:5555m", "A": "A:5555m", "H": "H:5
 
 
 def how_to_write(data: RuleData, lang: str) -> Iterator[str]:
-    """What a line consists of, the ways to win and the facts of the rule set."""
+    """What a line consists of, what the event chooses, the ways to win and the facts of the rule set."""
     words = WORDS[lang]
     yield from heading(3, words["write"])
     yield from paragraph(words["order"])
     yield from table([words["part"], words["meaning"]], _parts(data, lang))
+    yield from _event(data, lang)
     yield from heading(3, words["ways"])
     head = ["`how=`", words["meaning"], words["needs"], words["section"]]
-    yield from table(head, [_way(how, lang) for how in data.hows.values()])
+    yield from table(head, [*(_way(how, lang) for how in data.hows.values()), _draw(data, lang)])
     yield from _facts("facts", [*data.facts.values()], "", lang)
     yield from _facts("seat_facts", [*data.seat_facts.values()], "p0.", lang)
 
@@ -53,6 +55,28 @@ def _parts(data: RuleData, lang: str) -> Iterator[tuple[str, str]]:
     if "xianggong" in data.keys:
         yield "`xianggong`", words["xianggong"]
     yield "`name=value`", words["option"]
+
+
+def _event(data: RuleData, lang: str) -> Iterator[str]:
+    """The options that have to be asked for, before everything else."""
+    words = WORDS[lang]
+    asked = [spec for spec in data.options.values() if spec.ask]
+    if not asked:
+        return
+    first = asked[0]
+    other = next((value for value in first.allowed if value != first.default), first.default)
+    told = "true" if first.type == "bool" else other
+    yield from heading(3, words["event"])
+    yield from paragraph(words["event_text"].format(line=f"{first.name}={told}"))
+    yield from option_table(asked, lang)
+
+
+def _draw(data: RuleData, lang: str) -> tuple[str, ...]:
+    """The exhausted wall stands beside the ways to win, with a line to copy."""
+    choice = next((spec for spec in data.seat_facts.values() if spec.type == "choice"), None)
+    more = f" p1.{choice.word}={choice.allowed[0]}" if choice is not None else ""
+    text = WORDS[lang]["draw_way"].format(line=f"`'how=draw{more}'`")
+    return f"`{DRAW}`", text, "", data.section(DRAW)
 
 
 def _way(how: HowSpec, lang: str) -> tuple[str, ...]:
@@ -107,14 +131,19 @@ def how_to_read(data: RuleData, lang: str) -> Iterator[str]:
     rows = {
         "reading": True,
         "wild": data.deal.indicators > 0,
+        "winds": any(spec.role in ("seat", "round") for spec in data.facts.values()),
+        "options": True,
         "bill": True,
-        "due": bool(data.items),
+        "due": bool(data.items) or "outside" in units,
         "sums": bool(data.items) or bool(units - {"chips", "lei"}),
         "lei, net": "lei" in units,
         "pay": True,
         "bonus": "outside" in units,
+        "kill_three": "kill_three" in data.prices,
+        "who": bool(data.seat_facts),
         "unpaid": "chips" in data.keys,
         "warning": any(code.endswith(("_discarded", "_shown")) for code in data.sections),
+        "note": True,
     }
     shown = [name for name, is_shown in rows.items() if is_shown]
     told = [(label.get(name, name), words[f"{name.split(',')[0]}_row"]) for name in shown]

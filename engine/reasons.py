@@ -44,7 +44,7 @@ COMMON: Mapping[str, ReasonText] = {
     "gold_discard_not_claimable": _text("nobody may take a discarded gold", "打出的金不能吃碰杠和"),
     "not_any_tile_wait": _text("not every tile would have completed the hand", "不是任何牌都能和的听牌"),
     "not_three_gold": _text("the hand does not hold three golds", "手中不足三张金"),
-    "below_minimum": _text("the hand has too few points to win", "不够起和番"),
+    "below_minimum": _text("the hand has too few fans to win", "不够起和番"),
     "call_not_allowed": _text("these rules do not have this call", "本规则没有这种叫牌"),
     "not_next_player": _text("only the player after the discarder may call this", "只有下家可以吃"),
     "not_suited": _text("only suited tiles", "只限序数牌"),

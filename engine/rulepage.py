@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from engine import rulesets
-from engine.answertext import PAYERS, UNITS, answer_lines
+from engine.answertext import answer_lines
+from engine.answerwords import PAYERS, UNITS
 from engine.claim import DRAW
 from engine.claimobject import claim_from_object
 from engine.claimtext import format_claim
@@ -129,10 +130,24 @@ class _Page:
             return
         yield from heading(2, self.words["examples"])
         yield from paragraph(self.words["examples_text"])
+        yield from self.index(examples)
         for vector in examples:
             note = self.notes.get(vector["id"]) or vector.get("note", "")
             yield from heading(3, f"{vector['id']}: {note}")
             yield from self.example(vector)
+
+    def index(self, examples: Examples) -> Iterator[str]:
+        """Which examples show which way to win, or which reason against it."""
+        found: dict[str, list[str]] = {}
+        for vector in examples:
+            claim = claim_from_object(vector, self.data.id)
+            verdict = self.rules.check(claim)
+            reasons = [f"`{verdict.outcome.value}`: `{code}`" for code in verdict.problems]
+            for situation in reasons or [f"`how={claim.how}`"]:
+                found.setdefault(situation, []).append(vector["id"])
+        words = self.words
+        rows = [(situation, words["comma"].join(ids)) for situation, ids in sorted(found.items(), key=_order)]
+        yield from table([words["situation"], words["example"]], rows)
 
     def example(self, vector: Mapping[str, Any]) -> Iterator[str]:
         claim = claim_from_object(vector, self.data.id)
@@ -142,4 +157,9 @@ class _Page:
         lang = " --lang zh" if self.lang == "zh" else ""
         line = format_claim(claim, self.data.id)
         yield from block([f"quezhuo check --ruleset {self.data.id}{lang} '{line}'"], "sh")
-        yield from block(answer_lines(claim, self.data, verdict, settlement, self.lang))
+        yield from block(answer_lines(claim, self.rules, verdict, settlement, self.lang))
+
+
+def _order(entry: tuple[str, list[str]]) -> bool:
+    """Wins and draws before refusals."""
+    return not entry[0].startswith("`how=")

@@ -53,12 +53,14 @@ class Bill(NamedTuple):
 class Judged:
     """Whether a sound hand wins: the refusals in order, else the priced readings.
 
-    A win may come without a reading (special hands). `totals` are told even where the hand does not win.
+    A win may come without a reading (special hands). `totals` and `items` are told even where the hand does
+    not win: what it would have counted.
     """
 
     refusals: Sequence[Defect] = ()
     bills: Sequence[tuple[Bill, Decomposition | None]] = ()
     totals: Mapping[str, int] = field(default_factory=FrozenMap)
+    items: tuple[PriceItem, ...] = ()
 
 
 class RuleSet(OptionsChosen, MatchRules, CallRules):
@@ -146,7 +148,7 @@ class RuleSet(OptionsChosen, MatchRules, CallRules):
     def _check_draw(self, claim: Claim) -> Verdict:
         found = [*consistency.draw_defects(claim, self.bounds(claim)), *self._contradictions(claim)]
         if found:
-            return self._refusal([self.problem(*defect) for defect in found], claim, {})
+            return self._refusal([self.problem(*defect) for defect in found], claim, Judged())
         return Verdict(outcome=Outcome.DRAW, document=self.data.document, section=self.data.section(DRAW))
 
     def _check_win(self, claim: Claim) -> Verdict:
@@ -160,7 +162,7 @@ class RuleSet(OptionsChosen, MatchRules, CallRules):
             judged = self.judge(claim)
             details += [self.problem(*refusal, fatal=False) for refusal in judged.refusals]
         if details:
-            return self._refusal(details, claim, judged.totals)
+            return self._refusal(details, claim, judged)
         return self._win(claim, judged)
 
     def _contradictions(self, claim: Claim) -> Iterator[Defect]:
@@ -187,12 +189,13 @@ class RuleSet(OptionsChosen, MatchRules, CallRules):
             section=bill.section,
         )
 
-    def _refusal(self, details: Sequence[Problem], claim: Claim, totals: Mapping[str, int]) -> Verdict:
+    def _refusal(self, details: Sequence[Problem], claim: Claim, judged: Judged) -> Verdict:
         fatal = any(problem.fatal for problem in details)
         return Verdict(
             outcome=Outcome.INCONSISTENT if fatal else Outcome.NO_WIN,
             details=tuple(details),
-            totals=FrozenMap(totals),
+            items=judged.items,
+            totals=FrozenMap(judged.totals),
             wild=self.wild(claim),
             document=self.data.document,
             section=details[0].section,

@@ -19,6 +19,7 @@ class Settlement:
     of the match; () means nobody. `unpaid` is what payers could not pay: it is never booked. `bank` and
     `deferred_bank` are the bank's shares. `loans` are chips a seat has to borrow before it can pay. `totals`
     are the rule set's sums per seat (lei, net), `by_seat` the items of every seat where losers score too.
+    `transfers` are (payer, receiver, chips) where more than one seat is paid; () else, the winner gets all.
     `hand_over` says whether the hand ends with it, `redeal` whether the same dealer deals again without any
     change.
 
@@ -36,6 +37,7 @@ class Settlement:
     items: tuple[PriceItem, ...] = ()
     by_seat: tuple[tuple[PriceItem, ...], ...] = ()
     totals: Mapping[str, tuple[int, ...]] = FrozenMap()
+    transfers: tuple[tuple[int, int, int], ...] = ()
     hand_over: bool = True
     redeal: bool = False
 

@@ -101,7 +101,7 @@ class _SheetPage:
         if not examples:
             return
         yield from heading(2, self.words["examples"])
-        yield from paragraph(self.words["examples_text"])
+        yield from paragraph(self.words["sheet_examples_text"])
         for vector in examples:
             note = self.notes.get(vector["id"]) or vector.get("note", "")
             yield from heading(3, f"{vector['id']}: {note}")

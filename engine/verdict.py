@@ -21,11 +21,12 @@ class Outcome(StrEnum):
 
 
 class Payers(StrEnum):
-    """Who of the losers owes a price item."""
+    """Who owes a price item: which of the losers, or the offender of a false win."""
 
     EACH = "each"
     DISCARDER = "discarder"
     OTHERS = "others"
+    OFFENDER = "offender"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +63,10 @@ class Verdict:
     """The answer to a claim; a value, recomputed whenever the claim is mended.
 
     `details` hold every defect in the documented order; `reason` is the first one's code. `cls` is the price
-    class, `section` the section of `document` that decides. `decomposition` is the reading that pays best;
-    `alternatives` are the other readings that pay alike. `totals` are the rule set's sums by name (base,
-    water, fan). `warnings` are obligations that were not kept; they never change the outcome.
+    class, `section` the section of `document` that decides. `items` are what is counted, also of a hand
+    below the minimum. `decomposition` is the reading that pays best; `alternatives` are the other readings
+    that pay alike. `totals` are the rule set's sums by name (base, water, fan). `warnings` are obligations
+    that were not kept; they never change the outcome.
     """
 
     outcome: Outcome

@@ -185,18 +185,23 @@ class Fengcheng(RuleSet):
     def _settled(self, by_seat: tuple[tuple[PriceItem, ...], ...], chips: Sequence[int] | None) -> Settlement:
         lei = tuple(sum(item.amount for item in items) for items in by_seat)
         net, pay = [0] * self.players, [0] * self.players
+        transfers: list[tuple[int, int, int]] = []
         for one in range(self.players):
             for other in range(one + 1, self.players):
                 owed = self._weight(one, other) * (lei[one] - lei[other])
                 points = self._points(owed)
                 net[one], net[other] = net[one] + owed, net[other] - owed
                 pay[one], pay[other] = pay[one] + points, pay[other] - points
+                if points:
+                    payer, receiver = (other, one) if points > 0 else (one, other)
+                    transfers.append((payer, receiver, abs(points)))
         return Settlement(
             pay=tuple(pay),
             unpaid=(0,) * self.players,
             loans=self._loans(pay, chips),
             by_seat=by_seat,
             totals=FrozenMap(lei=lei, net=tuple(net)),
+            transfers=tuple(transfers),
         )
 
     def _weight(self, one: int, other: int) -> int:

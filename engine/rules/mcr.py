@@ -89,7 +89,8 @@ class Mcr(RuleSet):
         totals = FrozenMap(fan=total)
         plain, minimum = total - points.get(FLOWERS, 0), self.number("minimum")
         if plain < minimum:
-            return Judged([("below_minimum", (f"fan={plain}", f"minimum={minimum}"))], totals=totals)
+            short = ("below_minimum", (f"fan={plain}", f"minimum={minimum}"))
+            return Judged([short], totals=totals, items=_items(points))
         shape = next((SHAPES[code] for code in points if code in SHAPES), None)
         bill = Bill(shape or claim.how, _items(points), SECTION, totals, worth=total)
         readings = [] if shape else list(self.readings(claim))

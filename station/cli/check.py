@@ -76,7 +76,7 @@ def _line(line: str, arguments: argparse.Namespace) -> int:
     settlement = rules.settle(verdict, claim) if settled else None
     if len(arguments.lines) > 1:
         say(f"> {line}")
-    for text in answer_lines(claim, rules.data, verdict, settlement, arguments.lang):
+    for text in answer_lines(claim, rules, verdict, settlement, arguments.lang):
         say(text)
     return OK if settled else NO
 

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from engine import rulesets
-from engine.answertext import LABELS, PAYERS, answer_lines
+from engine.answernotes import WORDS
+from engine.answertext import answer_lines
+from engine.answerwords import LABELS, PAYERS, POLICY_PAYERS, WINDS
 from engine.notation import claim_from_object, parse_claim
 from engine.reasons import COMMON, LANGUAGES
 from engine.settlement import Settlement
@@ -20,7 +22,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 def told(rules, claim, lang="en"):
     verdict = rules.check(claim)
     settled = verdict.outcome in (Outcome.WIN, Outcome.DRAW)
-    return answer_lines(claim, rules.data, verdict, rules.settle(verdict, claim) if settled else None, lang)
+    return answer_lines(claim, rules, verdict, rules.settle(verdict, claim) if settled else None, lang)
 
 
 def told_of(line, ruleset, lang="en"):
@@ -66,6 +68,9 @@ def test_every_seat_has_its_bill_where_losers_score():
         "lei          12     0   150",
         "net        -252  -174  +426",
         "收付       -252  -174  +426",
+        "谁付谁   座位1付座位0：24",
+        "谁付谁   座位0付座位2：276",
+        "谁付谁   座位1付座位2：150",
     ]
 
 
@@ -96,10 +101,10 @@ def test_every_account_that_moves_has_its_row():
         deferred_bank=6,
         loans=(0, 100, 0, 0),
     )
-    assert answer_lines(claim, rules.data, rules.check(claim), moved)[1:] == [
+    assert answer_lines(claim, rules, rules.check(claim), moved)[1:] == [
         "seat         0    1    2    3",
         "pay          0    0   -3    0",
-        "bonus       +5   -5    0    0",
+        "outside     +5   -5    0    0",
         "deferred     0    0    0   -6",
         "unpaid       0    0    7    0",
         "loans        0  100    0    0",
@@ -130,4 +135,7 @@ def test_every_reason_and_every_item_has_words_in_both_languages(ruleset):
 def test_both_languages_say_the_same_things():
     assert LABELS["en"].keys() == LABELS["zh"].keys()
     assert PAYERS["en"].keys() == PAYERS["zh"].keys()
+    assert POLICY_PAYERS["en"].keys() == POLICY_PAYERS["zh"].keys()
+    assert WORDS["en"].keys() == WORDS["zh"].keys()
+    assert len(WINDS["en"]) == len(WINDS["zh"])
     assert all(text.in_language("zh") and text.in_language("en") for text in COMMON.values())
