@@ -76,14 +76,14 @@ def _tile_defects(tiles: Sequence[Tile], indicator: Tile | None, bounds: Bounds)
     copies.update(bounds.elsewhere)
     if indicator is not None:
         copies[indicator] += not bounds.indicator_taken
-    counts = bounds.data.tile_set.counts
-    too_many = [tile for tile, number in copies.items() if tile <= Tile.BAMBOO and number > counts[tile]]
-    for tile in sorted(too_many):
-        if counts[tile]:
+    counts, last = bounds.data.tile_set.counts, Tile.BAMBOO
+    wrong = sorted([tile for tile, number in copies.items() if tile > last or number > counts[tile]])
+    for tile in wrong:
+        if tile <= last and counts[tile]:
             yield "fifth_copy", (tile.id,)
-    strange = [tile for tile in copies if tile > Tile.BAMBOO or not counts[tile]]
-    for tile in sorted(strange):
-        yield "unknown_tile" if tile > Tile.BAMBOO else "foreign_tile", (tile.id,)
+    for tile in wrong:
+        if tile > last or not counts[tile]:
+            yield "unknown_tile" if tile > last else "foreign_tile", (tile.id,)
 
 
 def _melds(claim: Claim, bounds: Bounds) -> Iterator[Defect]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Self, TypeVar
+from typing import Self, TypeVar, overload
 
 V = TypeVar("V")
+D = TypeVar("D")
 
 
 class FrozenMap(Mapping[str, V]):
@@ -26,8 +27,18 @@ class FrozenMap(Mapping[str, V]):
     def __iter__(self) -> Iterator[str]:
         return iter(self._items)
 
-    def __contains__(self, name: object) -> bool:  # faster than the default, which tries and fails
+    # faster than the defaults, which try and fail
+
+    def __contains__(self, name: object) -> bool:
         return name in self._items
+
+    @overload
+    def get(self, name: str, /) -> V | None: ...
+    @overload
+    def get(self, name: str, /, default: V | D) -> V | D: ...
+    def get(self, name: str, /, default: object = None) -> object:
+        """The value of a name, else the default."""
+        return self._items.get(name, default)
 
     def __len__(self) -> int:
         return len(self._items)

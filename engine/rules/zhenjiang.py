@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from engine.calls import Call
-from engine.claim import Claim, Counters, Seat
+from engine.claim import Claim, Counters, OptionValue, Seat
 from engine.consistency import Bounds, Defect
 from engine.decompose import Decomposition
 from engine.hand import Hand
 from engine.melds import Meld, MeldKind
+from engine.ruledata import RuleData
 from engine.ruleset import Bill
 from engine.settlement import Settlement, owed_by_seat, settle_debts
 from engine.tiles import Tile
@@ -27,9 +28,18 @@ CLASSES = {
 }
 """Price class of a whole price, where it does not bear the price's own name."""
 
+DA_PRICES = {"shou": "first_wild", "er": "later_wild", "peng": "wild_after_pung"}
+"""Price of each wildcard that the winner discarded, by its counter in `da`."""
+
+KONG_FEES = {MeldKind.KONG: "kong_fee_exposed", MeldKind.CONCEALED_KONG: "kong_fee_concealed"}
+
 
 class Zhenjiang(WildRuleSet):
     """Four players, 136 tiles, every copy of the kind after the flipped one is wild."""
+
+    def __init__(self, data: RuleData, options: Mapping[str, OptionValue] | None = None) -> None:
+        super().__init__(data, options)
+        self._cycles = self.choice("dragon_order"), self.choice("honour_cycle")
 
     def wild_of(self, indicator: Tile) -> Tile:
         """The kind after the flipped one in its cycle (§3).
@@ -37,7 +47,7 @@ class Zhenjiang(WildRuleSet):
         Raises:
             EngineError: the tile cannot be an indicator.
         """
-        return wild_after(indicator, self.choice("dragon_order"), self.choice("honour_cycle"))
+        return wild_after(indicator, *self._cycles)
 
     def wild_when_claimed(self) -> bool:
         """Another's wildcard has its face value unless the option says otherwise (§3)."""
@@ -74,10 +84,10 @@ class Zhenjiang(WildRuleSet):
             yield "punged_first", "no pung of wildcards"
 
     def _has_wild_pung(self, claim: Claim) -> bool:
-        kinds = {
-            meld.tiles[0] for meld in claim.melds if meld.kind is not MeldKind.CONCEALED_KONG and meld.tiles
+        punged = (MeldKind.PUNG, MeldKind.KONG)  # a pung may have become a kong
+        return self.wild(claim) in {
+            meld.tiles[0] for meld in claim.melds if meld.kind in punged and meld.tiles
         }
-        return self.wild(claim) in kinds
 
     def warnings(self, claim: Claim) -> Iterator[Defect]:
         """首搭必打 and 二搭必亮 (§4): what the winner seems not to have kept, and what the table makes of it.
@@ -152,21 +162,18 @@ class Zhenjiang(WildRuleSet):
 
     def _bonuses(self, claim: Claim) -> Iterator[PriceItem]:
         """Yield what is added to the price: 打搭, 成搭 and, with `kong_fee`, kongs (§6)."""
-        kinds = [meld.kind for meld in claim.melds] if self.flag("kong_fee") else []
         da = self.da(claim)
-        added = {
-            "first_wild": da.get("shou", 0),
-            "later_wild": da.get("er", 0),
-            "wild_after_pung": da.get("peng", 0),
-            "punged_first_wild": int(self._is_punged_first_paid(claim)),
-            "kong_fee_exposed": kinds.count(MeldKind.KONG),
-            "kong_fee_concealed": kinds.count(MeldKind.CONCEALED_KONG),
-            "claimed_wild": int(claim.how == "discard" and claim.win == self.wild(claim)),
-        }
-        return (self.item(code, times) for code, times in added.items() if times)
-
-    def _is_punged_first_paid(self, claim: Claim) -> bool:
-        return bool(self.fact(claim, "punged_first")) and self.flag("punged_first_wild_counts")
+        for name, code in DA_PRICES.items():
+            if name in da:
+                yield self.item(code, da[name])
+        if self.fact(claim, "punged_first") and self.flag("punged_first_wild_counts"):
+            yield self.item("punged_first_wild")
+        kinds = [meld.kind for meld in claim.melds] if self.flag("kong_fee") else []
+        for kind, code in KONG_FEES.items():
+            if kind in kinds:
+                yield self.item(code, kinds.count(kind))
+        if claim.how == "discard" and claim.win == self.wild(claim):
+            yield self.item("claimed_wild")
 
     # calls
 

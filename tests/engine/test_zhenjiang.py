@@ -392,6 +392,8 @@ def test_punging_a_first_wildcard_is_paid_only_by_option():
     assert ("punged_first_wild", 18) in [(item["code"], item["amount"]) for item in paid["items"]]
     without = line.replace("P:666s", "P:777s")
     assert about(without, "contradictory_facts") == [("punged_first", "no pung of wildcards")]
+    chow = line.replace("P:666s", "C:678s")
+    assert about(chow, "contradictory_facts") == [("punged_first", "no pung of wildcards")]
 
 
 # --- caps, xianggong, fines, draw
