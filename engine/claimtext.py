@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from engine import rulesets
+from engine import linehints, rulesets
 from engine.claim import DRAW, Claim, Facts, Options, OptionValue, Seat
 from engine.errors import EngineError
 from engine.factcodec import at, fact_from_word, fact_to_word, read_count, read_counts, read_truth
@@ -43,14 +43,21 @@ def how_of(data: RuleData, text: str) -> str:
         IllegalNotation: it has not; the message lists those there are.
     """
     if text != DRAW and text not in data.hows:
-        raise IllegalNotation(f"there is no how={text}; use one of {', '.join((*data.hows, DRAW))}", 0)
+        raise IllegalNotation(f"there is no how={text}; use {linehints.ways_to_win(data)}", 0)
     return text
+
+
+def _read_seat(text: str) -> Seat:
+    try:
+        return Seat(read_count(text))
+    except NotationError as error:
+        raise error.with_hint(linehints.SEATS) from None
 
 
 _KEYS: dict[str, tuple[str, Callable[[str], object]]] = {
     "flip": ("indicator", want_tile),
-    "seat": ("winner", lambda text: Seat(read_count(text))),
-    "from": ("discarder", lambda text: Seat(read_count(text))),
+    "seat": ("winner", _read_seat),
+    "from": ("discarder", _read_seat),
     "chips": ("chips", read_counts),
     "xianggong": ("xianggong", read_truth),
 }
@@ -118,7 +125,8 @@ def parse_claim(line: str, ruleset_id: str) -> Claim:
     for word in _WORD.finditer(line):
         at(word.start(), partial(_read_word, draft), word.group())
     if "how" not in draft.fields:
-        raise InvalidNotation("how= is missing; add how=self, how=discard …", len(line))
+        ways = linehints.either([f"how={how}" for how in (*draft.data.hows, DRAW)])
+        raise InvalidNotation(f"how= is missing; add {ways}", len(line))
     claim = draft.claim()
     check_owner_of_melds(claim, draft.data, len(line))
     return claim
@@ -152,16 +160,31 @@ def _read_word(draft: _Draft, word: str) -> None:
     elif word.startswith("+"):
         draft.put("win", at(1, want_tile, word[1:]), "the winning tile")
     elif ":" in word:
-        draft.melds.append(parse_meld(word))
+        draft.melds.append(parse_meld(word, draft.data.melds))
     else:
-        draft.put("concealed", parse_tiles(word), "the row of concealed tiles (write it without spaces)")
-        draft.fields["spelling"] = word
+        _read_row(draft, word)
+
+
+def _read_row(draft: _Draft, word: str) -> None:
+    """Read the concealed tiles: one row of digits and suits."""
+    try:
+        tiles = parse_tiles(word)
+    except NotationError as error:
+        raise error.with_hint(linehints.of_bare_word(draft.data, word)) from None
+    if "concealed" in draft.fields:
+        hint = linehints.of_second_row(word)
+        raise AmbiguousNotation(f"concealed tiles are given twice; {hint}", 0)
+    draft.put("concealed", tiles, "the row of concealed tiles")
+    draft.fields["spelling"] = word
 
 
 def _read_bare(word: str, draft: _Draft) -> None:
     named: dict[str, Any] = {**draft.data.options, **draft.words}
     if word not in _FLAGS and not (word in named and named[word].type == "bool"):
-        raise InvalidNotation(f"{word} needs a value; write {word}=…", 0)
+        spec = named.get(word)
+        values = f", one of {', '.join(map(str, spec.allowed))}" if spec is not None and spec.allowed else ""
+        example = linehints.written(spec) if isinstance(spec, FactSpec) else f"{word}=…"
+        raise InvalidNotation(f"{word} needs a value; write {example}{values}", 0)
     _read_pair(word, "true", draft)
 
 
@@ -177,7 +200,8 @@ def _read_pair(key: str, value: str, draft: _Draft) -> None:
         name, read = draft.keys[key]
         draft.put(name, at(start, read, value), key)
     elif key not in specs:
-        raise IllegalNotation(f"there is no key {key!r} here", 0)
+        hint = linehints.of_key(draft.data, key, draft.keys)
+        raise IllegalNotation(f"there is no key {key!r} here{hint}", 0)
     elif key in draft.options:
         raise AmbiguousNotation(f"{key} is given twice; keep one", 0)
     else:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+from engine import linehints
 from engine.facts import Counters, FactSpec, FactValue
 from engine.jsonvalues import want_count, want_object, want_text, want_tiles, want_truth
 from engine.tiletext import (
@@ -85,22 +86,28 @@ def fact_from_word(spec: FactSpec, text: str) -> FactValue:
     """
     if spec.type == "bool":
         return read_truth(text)
-    if spec.type == "int":
-        return within(spec, read_count(text))
     if spec.type == "choice":
         return _allowed(spec, text)
-    if spec.type == "tiles":
-        return parse_tiles(text) if text else ()
-    return _counters(spec, text)
+    if spec.type == "counters":
+        return _counters(spec, text)
+    try:
+        value = read_count(text) if spec.type == "int" else parse_tiles(text)
+    except NotationError as error:
+        hint = linehints.of_number(spec) if spec.type == "int" else f"; write {linehints.written(spec)}"
+        raise error.with_hint(hint) from None
+    return within(spec, value) if isinstance(value, int) else value
 
 
 def _counters(spec: FactSpec, text: str) -> Counters:
     counters: dict[str, int] = {}
     for start, name, value in pieces(text):
         if name not in spec.names:
-            raise IllegalNotation(f"{spec.word} has no counter {name!r}; use {', '.join(spec.names)}", start)
+            hint = linehints.of_counters(spec)
+            raise IllegalNotation(f"{spec.word} has no counter {name!r}{hint}", start)
         if name in counters:
             raise AmbiguousNotation(f"the counter {name} is given twice", start)
+        if not value:
+            raise InvalidNotation(f"{name} needs a number; write {spec.word}={name}:1", start)
         counters[name] = at(start + len(name) + 1, lambda number: within(spec, read_count(number)), value)
     return Counters({name: counters[name] for name in spec.names if name in counters})
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import groupby
 
+from engine import linehints
 from engine.claim import Claim, Facts, Shown
 from engine.factcodec import at, fact_from_word, fact_to_word, pieces
 from engine.facts import FactSpec, FactValue
@@ -34,7 +35,7 @@ class ShownDraft:
         if seat >= data.players:
             raise IllegalNotation(f"there is no seat {seat}; seats are 0 to {data.players - 1}", 1)
         if name is None:
-            self._read_melds(seat, value, start)
+            self._read_melds(data, seat, value, start)
             return
         known = {spec.word: spec for spec in data.seat_facts.values()}
         if name in {spec.inside for spec in known.values() if spec.inside}:
@@ -45,20 +46,24 @@ class ShownDraft:
         elif name not in known:
             raise IllegalNotation(f"a player has no {name!r}; use {', '.join(known)}", 0)
         elif value is None and known[name].type != "bool":
-            raise InvalidNotation(f"{name} needs a value; write p{seat}.{name}=…", 0)
+            values = linehints.either([f"p{seat}.{name}={one}" for one in known[name].allowed] or ["…"])
+            raise InvalidNotation(f"{name} needs a value; write {values}", 0)
         else:
             spec = known[name]
             text = "true" if value is None else value
             self._put(seat, spec, at(start, partial(fact_from_word, spec), text))
 
-    def _read_melds(self, seat: int, value: str | None, start: int) -> None:
+    def _read_melds(self, data: RuleData, seat: int, value: str | None, start: int) -> None:
         if not value:
             raise InvalidNotation(f"p{seat} needs melds; write p{seat}=P:111m", 0)
         if seat in self._melds:
             raise AmbiguousNotation(f"p{seat} is given twice; join the melds by commas", 0)
         melds = []
         for piece in value.split(","):
-            melds.append(at(start, parse_meld, piece))
+            name = piece.partition("=")[0]
+            if name in {spec.word for spec in data.seat_facts.values()}:
+                raise InvalidNotation(f"{piece!r} is not a meld; write p{seat}.{piece}, with a dot", start)
+            melds.append(at(start, lambda text: parse_meld(text, data.melds), piece))
             start += len(piece) + 1
         self._melds[seat] = tuple(melds)
 
@@ -66,7 +71,9 @@ class ShownDraft:
         known = {spec.word: spec for spec in data.seat_facts.values() if spec.inside == inside}
         for offset, name, text in pieces(value):
             if name not in known:
-                raise IllegalNotation(f"{inside} has no {name!r}; use {', '.join(known)}", start + offset)
+                hint = linehints.of_spread(seat, inside, name, [*known.values()])
+                known_words = ", ".join(known)
+                raise IllegalNotation(f"{inside} has no {name!r}; use {known_words}{hint}", start + offset)
             spec = known[name]
             begin = start + offset + len(name) + 1
             text = text or ("true" if spec.type == "bool" else "")

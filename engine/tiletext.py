@@ -23,6 +23,10 @@ class NotationError(EngineError):
         """Return the same error for a text that starts `offset` characters later in a longer one."""
         return type(self)(self.plain, self.position + offset)
 
+    def with_hint(self, hint: str) -> NotationError:
+        """Return the same error with words added that say how to mend it; "" adds none."""
+        return type(self)(self.plain + hint, self.position)
+
 
 class InvalidNotation(NotationError):
     """The text cannot be read."""
@@ -87,8 +91,10 @@ def format_tiles(tiles: Iterable[Tile]) -> str:
     return "".join(parts)
 
 
-def parse_meld(text: str) -> Meld:
+def parse_meld(text: str, known: Iterable[MeldKind] = MeldKind) -> Meld:
     """Read a meld, `X:tiles` with X one of C P K A H. Whether its tiles fit is not asked here.
+
+    `known` are the kinds that an error names; a rule set has not all of them.
 
     >>> parse_meld("K:8888p").kind
     <MeldKind.KONG: 'K'>
@@ -101,7 +107,8 @@ def parse_meld(text: str) -> Meld:
     if not colon:
         raise InvalidNotation(f"{text!r} is not a meld; write one like P:555m", 0)
     if letter not in set(MeldKind):
-        raise IllegalNotation(f"there is no meld {letter!r}; use C, P, K, A or H", 0)
+        *some, last = [kind.value for kind in known]
+        raise IllegalNotation(f"there is no meld {letter!r}; use {', '.join(some)} or {last}", 0)
     if not rest:
         raise InvalidNotation(f"the meld {text!r} has no tiles", len(text))
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import msgspec
 
 from engine import rulesets
-from engine.answertext import answer_lines, sheet_answer_lines
+from engine.answertext import answer_lines, notes_of, sheet_answer_lines
 from engine.errors import MissingExtraError
 from engine.notation import NotationError, parse_claim
 from engine.reasons import LANGUAGES
@@ -30,9 +31,21 @@ TOLD = (
 """Keys of an answer that the one line of a vector tells."""
 
 
+EXAMPLES = {
+    "zhenjiang": "234m567m22z34s P:888m +5s flip=8p how=discard seat=2 from=1 da=shou:1",
+    "xiamen": "123p456p789p345s66z78s +9s flip=7m how=ping seat=1 from=3 flowers=15f",
+    "fengcheng": "111m234m567p99p78p P:666z +6p how=self seat=2 p0=K:3333p p1.yaoji=single",
+    "mcr": "11m33m55p77p22s99s1z +1z how=discard seat=2 from=0 wind=2 prevailing=0",
+    "riichi": "234m678m345p56s88s +7s how=discard seat=1 from=2 riichi dora=1m",
+}
+"""A line of each rule set, for --help."""
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument("lines", nargs="*", metavar="LINE", help="a claim in one-line notation")
+    parser.add_argument(
+        "lines", nargs="*", metavar="LINE", help="a claim in one-line notation, the whole line in quotes"
+    )
     parser.add_argument(
         "--ruleset",
         required=True,
@@ -43,6 +56,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--vectors", metavar="FILE", help="JSON file of claims with what must come out; - = stdin"
     )
     parser.add_argument("--lang", choices=LANGUAGES, default="en", help="language of the answer in words")
+    examples = [f"example: quezhuo check --ruleset {ruleset} '{line}'" for ruleset, line in EXAMPLES.items()]
+    parser.epilog = "\n".join(
+        (
+            f"rule sets: {', '.join(rulesets.ids())}",
+            f"score sheets, with --vectors only: {', '.join(rulesets.sheet_ids())}",
+            "how a line is written, with worked examples: quezhuo rules ID --page [--lang zh]",
+            *examples,
+        )
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -57,7 +79,16 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.ruleset in rulesets.sheet_ids():
             fix = "Give a file of deals with --vectors."
             raise ConfigError("A score sheet has no one-line notation.", fix=fix, code="usage")
+        _refuse_torn_line(arguments)
         return max(_line(line, arguments) for line in arguments.lines)
+
+
+def _refuse_torn_line(arguments: argparse.Namespace) -> None:
+    """One line without quotes comes as many, of which only one says how= (or none)."""
+    lines = arguments.lines
+    if len(lines) > 1 and sum("how=" in line for line in lines) <= 1:
+        fix = f"Put the whole line in quotes: '{' '.join(lines)}'."
+        raise ConfigError(f"{lines[0]!r} alone is no claim.", fix=fix, code="notation")
 
 
 def _line(line: str, arguments: argparse.Namespace) -> int:
@@ -66,19 +97,26 @@ def _line(line: str, arguments: argparse.Namespace) -> int:
         claim = parse_claim(line, arguments.ruleset)
     except NotationError as error:
         fix = f"`quezhuo rules {arguments.ruleset} --page` tells how a line is written."
-        raise ConfigError(f"{line!r}: {error}.", fix=fix, code="notation") from None
-    if arguments.json:
-        result = answer_claim(claim, rules)
-        emit({"line": line, **result})
-        return OK if result["outcome"] in SETTLED else NO
+        message = f"{_word_at(line, error.position)}{error}, in {line!r}."
+        raise ConfigError(message, fix=fix, code="notation") from None
     verdict = rules.check(claim)
     settled = verdict.outcome in SETTLED
     settlement = rules.settle(verdict, claim) if settled else None
+    if arguments.json:
+        notes = notes_of(claim, rules, verdict, settlement, arguments.lang)
+        emit({"line": line, **answer_claim(claim, rules), "notes": notes})
+        return OK if settled else NO
     if len(arguments.lines) > 1:
         say(f"> {line}")
     for text in answer_lines(claim, rules, verdict, settlement, arguments.lang):
         say(text)
     return OK if settled else NO
+
+
+def _word_at(line: str, position: int) -> str:
+    """The word at a position, quoted, with a colon; "" behind the end."""
+    found = next((word for word in re.finditer(r"\S+", line) if word.start() <= position <= word.end()), None)
+    return f"{found.group()!r}: " if found is not None and position < len(line) else ""
 
 
 def _vectors(arguments: argparse.Namespace) -> int:

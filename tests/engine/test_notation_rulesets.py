@@ -132,7 +132,7 @@ def test_a_full_line_comes_back_letter_for_letter(ruleset, line):
         ("how=draw p0.seven_star p0.spread=seven_star", AmbiguousNotation, 23, "twice"),
         ("how=draw flip=1m", IllegalNotation, 9, "flip"),
         ("how=draw chips=1,2,3", IllegalNotation, 9, "chips"),
-        ("how=ping", IllegalNotation, 4, "self, discard, draw"),
+        ("how=ping", IllegalNotation, 4, "self (self-draw"),
     ],
 )
 def test_refused_lines_of_fengcheng(line, error, position, says):
