@@ -1,5 +1,5 @@
 # Two commands for everybody: `make demo` runs the system, `make test` checks it. Both set up what they need.
-.PHONY: demo demo-live test test-fast lint fmt docs bench soak clean setup-demo setup-test
+.PHONY: demo demo-live test test-fast coverage lint fmt docs bench soak mutation clean setup-demo setup-test setup-soak
 .NOTPARALLEL:
 
 BIN := .venv/bin
@@ -11,8 +11,12 @@ demo: setup-demo
 demo-live: setup-demo
 	$(BIN)/quezhuo --home .demo demo
 
-test: setup-test
-	$(BIN)/python -m pytest -m "not soak" $(WORKERS)
+test: coverage
+	$(BIN)/python -m pytest -m "not soak" --ignore-glob='tests/engine/test_*.py' $(WORKERS)
+
+# The engine's tests but for the proofs, which would not run another line, under [tool.coverage] of pyproject.toml
+coverage: setup-test
+	$(BIN)/python -m pytest -m "not soak" tests/engine --ignore=tests/engine/proof --cov $(WORKERS)
 
 test-fast: setup-test
 	$(BIN)/python -m pytest -m "not soak and not slow and not browser and not system and not real" $(WORKERS)
@@ -33,11 +37,19 @@ docs: setup-test
 bench: setup-test
 	$(BIN)/python -m benchmarks
 
-soak: setup-test
+soak: setup-soak
 	$(BIN)/python -m pytest -m soak --timeout 1800
+	$(MAKE) mutation
+
+# Minutes on two cores. Without what another run has left: only changed functions would be tried again
+mutation: setup-soak
+	rm -rf mutants
+	timeout 2400 $(BIN)/mutmut run --max-children 2 >mutants.log 2>&1 || { tail -n 30 mutants.log; exit 1; }
+	$(BIN)/python -m tests.engine.mutation.report
 
 clean:
-	rm -rf .venv .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+	rm -rf .venv .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist \
+		mutants mutants.log .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup-demo:
@@ -45,3 +57,6 @@ setup-demo:
 
 setup-test:
 	@.ci/setup test
+
+setup-soak:
+	@.ci/setup soak

@@ -26,6 +26,7 @@ def test_every_library_is_pinned_and_the_pinned_one_is_installed() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
     names = {re.split(r"[<>=]", line)[0].lower() for line in wanted}
+    assert set(project["dependency-groups"]["soak"]) <= set((ROOT / "constraints.txt").read_text().split())
     pinned = (ROOT / "constraints.txt").read_text().lower().replace("_", "-").split()
     pins = dict(line.split("==") for line in pinned)
     assert names <= set(pins)
