@@ -18,6 +18,8 @@ FLOWER_SECONDS = "flower_seconds"
 
 WARNED_BEFORE_S = 5
 """Seconds before the end of the time for flowers at which the screen warns."""
+GOLD_UNIT = "gold_count_unit"
+"""Option of a rule set with a gold that says what is counted to it."""
 LOAN_UNIT = "loan_unit"
 """Option of a rule set that says how many chips are borrowed at once."""
 
@@ -113,6 +115,11 @@ def gold_roller(session: Session, rules: RuleSet) -> Place | None:
     plan = deal_of(session, rules).plan
     seat = None if plan is None else rules.indicator_roller(plan)
     return None if seat is None else place_of(seat, session.dealer, rules.players)
+
+
+def gold_unit(rules: RuleSet) -> str:
+    """Return what the dice for the gold count from the end of the wall: ``tile`` or ``stack``."""
+    return str(rules.options.get(GOLD_UNIT, "tile"))
 
 
 def gold_stacks(session: Session, rules: RuleSet) -> tuple[tuple[Place, int], ...]:

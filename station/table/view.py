@@ -12,7 +12,7 @@ from engine.rulesets import RuleSet
 from station.places import Place, seat_of
 from station.session import Session, Stage
 from station.table.claim_view import claim_object
-from station.table.dealing import deal_of, flower_limit, flower_warning, loan_unit
+from station.table.dealing import deal_of, flower_limit, flower_warning, gold_unit, loan_unit
 from station.table.decide import UNDEALT_RULINGS, throw_now
 from station.table.decide_hand import IN_HAND
 from station.table.proposal import Proposal
@@ -166,7 +166,7 @@ def _break(session: Session, rules: RuleSet) -> dict[str, Any] | None:
         "stack": stack,
         "tiles": list(deal.tiles),
         "jump": deal.jump,
-        "gold": {"dice": list(gold), "count": sum(gold)} if gold else None,
+        "gold": {"dice": list(gold), "count": sum(gold), "unit": gold_unit(rules)} if gold else None,
     }
 
 

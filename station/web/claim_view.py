@@ -131,7 +131,7 @@ def claim_view(claim: Mapping[str, Any], base: Mapping[str, Any], texts: RuleTex
         "how_code": claim.get("how"),
         "from": claim.get("from"),
         "facts": " · ".join(fact_words(texts.facts, texts, facts)),
-        "fields": fields_of(texts.facts, texts, "facts", facts),
+        "fields": fields_of(texts.facts, texts, "facts", facts, tiles=True),
         "hows": how_form(texts, winner),
         "hand": strip,
         "photo": photo(claim, strip["tiles"]),

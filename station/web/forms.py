@@ -20,7 +20,7 @@ MOST_ON_BUTTONS: Final = 4
 
 @dataclass(frozen=True)
 class Field:
-    """One widget. ``kind``: ``toggle``, ``row`` (buttons with a number or a word each) or ``steps``.
+    """One widget. ``kind``: ``toggle``, ``row`` (a number or a word on each button), ``steps`` or ``tiles``.
 
     ``name``: path in the request's body. ``choices``: value and word of each button of a row.
     """
@@ -41,16 +41,25 @@ def fields_of(
     path: str,
     values: Mapping[str, Any],
     asks: tuple[str, ...] = (),
+    *,
+    tiles: bool = False,
 ) -> list[Field]:
-    """Return the widgets for facts that people tap; ``path`` stands before their names."""
+    """Return the widgets for facts that people tap; ``path`` stands before their names.
+
+    ``tiles``: also for facts that are tiles, which are picked from all kinds.
+    """
     fields: list[Field] = []
     for name, spec in specs.items():
         if spec.role not in FILLED_ROLES:
-            fields += _fields(spec, texts, f"{path}.{name}", values.get(name), asked=name in asks)
+            fields += _fields(
+                spec, texts, f"{path}.{name}", values.get(name), asked=name in asks, tiles=tiles
+            )
     return fields
 
 
-def _fields(spec: FactSpec, texts: RuleTexts, name: str, value: Any, *, asked: bool) -> list[Field]:
+def _fields(
+    spec: FactSpec, texts: RuleTexts, name: str, value: Any, *, asked: bool, tiles: bool
+) -> list[Field]:
     label = texts.fact(spec.name)
     if spec.type == "bool":
         return [Field("toggle", name, label, bool(value), asked=asked)]
@@ -66,7 +75,7 @@ def _fields(spec: FactSpec, texts: RuleTexts, name: str, value: Any, *, asked: b
         return [Field("row", name, label, value or "", (("", "–"), *words), asked=asked)]
     if spec.type == "int":
         return [Field("steps", name, label, int(value or 0), most=spec.maximum, asked=asked)]
-    return []
+    return [Field("tiles", name, label, value or "")] if tiles else []
 
 
 def fact_words(specs: Mapping[str, FactSpec], texts: RuleTexts, values: Mapping[str, Any]) -> list[str]:

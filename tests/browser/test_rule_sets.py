@@ -54,6 +54,7 @@ SHEETS = [
     ("xiamen_youjin", "button.pill[data-sheet=hand]"),
     ("xiamen_win", "button.tile >> nth=3"),
     ("gold_waited_for", ".act [data-sheet=indicator]"),
+    ("xiamen_win", "button.apart"),
     ("fengcheng_reading", "button.pay >> nth=0"),
     ("fengcheng_reading", "button.pay >> nth=1"),
     ("fengcheng_reading", "button.pay >> nth=2"),
@@ -129,6 +130,18 @@ def test_a_fact_of_a_claim_is_taken_back(referee, site, states):
     page.locator("#sheet-amend label", has_text="Last tile of the wall").tap()
     page.locator("#sheet-amend [data-submit]").tap()
     assert sent(page, site) == ("amend", {"facts": {"last": False}})
+
+
+def test_the_tile_just_drawn_is_picked(referee, site):
+    page = referee("xiamen_youjin")
+    page.locator("[data-sheet=amend]").tap()
+    page.locator("#sheet-amend .picked", has_text="Tile just drawn").locator("button").tap()
+    page.locator('#sheet-picked .kinds [data-kind="5p"]').tap()
+    assert sent(page, site) == ("amend", {"facts": {"drawn": "5p"}})
+    page.locator("[data-sheet=amend]").tap()
+    page.locator("#sheet-amend .picked", has_text="Tiles let pass").locator("button").tap()
+    page.locator("#sheet-picked [data-clear]").tap()
+    assert sent(page, site) == ("amend", {"facts": {"passed": None}})
 
 
 def test_what_the_table_cannot_see_is_said_of_the_player(referee, site):

@@ -12,7 +12,7 @@ const SILENCE_MS = 12000; // the server beats every 5 s; two missed beats and a 
 const RETRY_MS = 9000; // before the banner: a stream that only seems dead is renewed without a word
 const PAGE_MS = 12000; // a hall with more tables than fit is shown page by page
 
-let open = null; // {name, i, place}: the sheet lying over the page
+let open = null; // {name, i, place, fact, has}: the sheet lying over the page
 let busy = false; // one tap at a time: a second one waits for the answer of the first
 let held = null; // {button, timer}: a button that must be held
 let later = null; // a fragment that came in while a button was held
@@ -212,12 +212,12 @@ function hide() {
   for (const node of document.querySelectorAll('.tile.sel')) node.classList.remove('sel');
 }
 
-function show({ name, i, place }, again = false) {
+function show({ name, i, place, fact, has }, again = false) {
   const sheet = document.getElementById(`sheet-${name}`);
   hide();
   if (!sheet || (name === 'fix' && !fillFix(sheet, i, place))) return;
   if (name === 'hand') editor.open(sheet, again, place);
-  open = { name, i, place };
+  open = { name, i, place, fact, has };
   sheet.hidden = false;
   $('.scrim').hidden = false;
   $('.scrim').classList.toggle('under', sheet.classList.contains('half')); // the hand above stays readable
@@ -265,6 +265,13 @@ function fillFix(sheet, i, place) {
   return true;
 }
 
+// A fact that is tiles, as the request wants it; no tiles take it back.
+function tilesOf(tiles) {
+  const body = {};
+  put(body, open.fact.split('.'), tiles || null);
+  return body;
+}
+
 // The place that an open sheet speaks of; the claimant's needs no name.
 function whose() {
   return open?.place === undefined ? {} : { place: Number(open.place) };
@@ -280,7 +287,8 @@ function step(input, value) {
 function pick(button) {
   const sheet = button.closest('[data-pick]');
   const { kind } = button.dataset;
-  if (sheet.dataset.pick === 'tile') post('tile', { i: Number(open.i), kind, ...whose() }, button);
+  if (sheet.dataset.pick === 'fact') post('amend', tilesOf(open.has + kind), button);
+  else if (sheet.dataset.pick === 'tile') post('tile', { i: Number(open.i), kind, ...whose() }, button);
   else post(sheet.dataset.pick, { tile: kind }, button);
 }
 
@@ -291,10 +299,11 @@ document.addEventListener('click', (event) => {
   if (!hit || hit.disabled || 'hold' in hit.dataset) return;
   if ('close' in hit.dataset) hide();
   else if ('sendHand' in hit.dataset) post('hand', { line: editor.line(), ...whose() }, hit);
+  else if ('clear' in hit.dataset) post('amend', tilesOf(''), hit);
   else if (hit.dataset.step) step($('input', hit.parentNode), Number($('input', hit.parentNode).value) + Number(hit.dataset.step));
   else if (hit.closest('.hand-sheet') && editor.tap(hit)) return;
   else if (hit.dataset.kind && hit.closest('[data-pick]')) pick(hit);
-  else if (hit.dataset.sheet) show({ name: hit.dataset.sheet, i: hit.dataset.i, place: hit.dataset.place });
+  else if (hit.dataset.sheet) show({ name: hit.dataset.sheet, i: hit.dataset.i, place: hit.dataset.place, fact: hit.dataset.name, has: hit.dataset.has });
   else if (hit.dataset.post || 'submit' in hit.dataset) act(hit);
 });
 

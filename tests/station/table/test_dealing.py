@@ -29,6 +29,9 @@ WALLS = json.loads((Path(__file__).parents[2] / "golden" / "walls.json").read_te
 OF_WALLS = {(4, 17, True): "zhenjiang", (4, 18, False): "mcr", (3, 17, False): "fengcheng"}
 
 
+GOLD = {"dice": [6, 5], "count": 11, "unit": "tile"}
+
+
 def _booth(ruleset: str, options: dict[str, Any] | None = None) -> Booth:
     rules = rulesets.load(ruleset, options)
     return Booth(rules, [100] * rules.players)
@@ -114,7 +117,7 @@ def test_the_gold_is_rolled_for_and_counted_from_the_end_of_the_wall() -> None:
     assert booth.state()["throw"]["gold"]
     booth.do("dice", dice=[6, 5])
     shown = booth.state()
-    assert (shown["phase"], shown["break"]["gold"]) == ("indicator", {"dice": [6, 5], "count": 11})
+    assert (shown["phase"], shown["break"]["gold"]) == ("indicator", GOLD)
     stacks = gold_stacks(booth.session, booth.rules)
     plan = deal_of(booth.session, booth.rules).plan
     assert plan is not None

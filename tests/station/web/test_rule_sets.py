@@ -6,7 +6,7 @@ import pytest
 
 from engine import rulesets
 from station.web.catalogue import LANGUAGES
-from station.web.forms import fields_of, how_form
+from station.web.forms import FILLED_ROLES, fields_of, how_form
 from station.web.pages import render_fragment, render_page
 from station.web.rule_texts import RuleTexts
 from tests.engine.extras import needs
@@ -59,11 +59,11 @@ def test_every_fact_that_people_tap_has_a_widget(ruleset):
     texts = RuleTexts.of(ruleset, "en")
     data = rulesets.data(ruleset)
     for specs in (data.facts, data.seat_facts):
+        tapped = {name for name, spec in specs.items() if spec.role not in FILLED_ROLES}
+        names = {field.name.split(".")[1] for field in fields_of(specs, texts, "facts", {}, tiles=True)}
+        assert names == tapped
         names = {field.name.split(".")[1] for field in fields_of(specs, texts, "facts", {})}
-        tapped = {
-            n for n, s in specs.items() if s.type != "tiles" and s.role not in ("streak", "round", "seat")
-        }
-        assert names == {name for name in tapped if specs[name].role != "flowers"}
+        assert names == {name for name in tapped if specs[name].type != "tiles"}
     form = how_form(texts, None)
     dealers = {name for name, spec in data.hows.items() if spec.dealer}
     assert {how for how, _ in (*form.drawn, *form.claimed)} == set(data.hows) - dealers
@@ -150,3 +150,17 @@ def test_accounts_stand_beside_the_players(states):
     assert "borrowed 100" in text_of(render_fragment("players", states["borrowed"], "en"))
     text = text_of(render_fragment("referee", states["xiamen_ruled"], "en"))
     assert "outside +150" in text
+
+
+@pytest.mark.parametrize(("unit", "words"), [("tile", "Count 11 tiles"), ("stack", "Count 11 stacks")])
+def test_the_way_to_the_gold_is_told(states, unit, words):
+    state = states["gold_waited_for"]
+    gold = {**state["break"]["gold"], "unit": unit}
+    text = text_of(render_fragment("players", {**state, "break": {**state["break"], "gold": gold}}, "en"))
+    assert words in text
+
+
+def test_nobody_is_asked_for_a_photo_of_a_drawn_hand(states):
+    html = render_fragment("referee", states["fengcheng_draw"], "en")
+    assert 'class="photo-buttons"' not in html
+    assert 'data-sheet="hand">' not in html
