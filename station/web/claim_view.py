@@ -45,7 +45,6 @@ def verdict(claim: Mapping[str, Any], texts: RuleTexts) -> dict[str, Any] | None
         "section": f"§{str(section).lstrip('§')}" if section else "",
         "items": _items(found, texts),
         "totals": [texts.total(name, n) for name, n in (found.get("totals") or {}).items()],
-        "warnings": [texts.reason(entry["code"]) for entry in found.get("warnings") or []],
     }
 
 

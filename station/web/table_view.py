@@ -73,15 +73,16 @@ def health(state: State, words: Words, names: Mapping[int, str]) -> list[Health]
     ]
 
 
-def notices(state: State, words: Words, names: Mapping[int, str]) -> list[str]:
-    """Everything a person should read now: messages of the table, then devices that are not well."""
-    texts = [words.sentence(m["code"], m.get("params"), names) for m in state.get("messages") or []]
+def notices(state: State, words: Words, names: Mapping[int, str], texts: RuleTexts) -> list[str]:
+    """Everything a person should read now: messages of the table, obligations, devices that are not well."""
+    told = [words.sentence(m["code"], m.get("params"), names) for m in state.get("messages") or []]
     claim = state.get("claim") or {}
-    texts += [words.code(DOUBTS, code) for code in claim.get("why") or [] if code in DOUBTS_OF_ALL]
-    texts += [h.sentence for h in health(state, words, names) if not h.ok and h.sentence]
+    told += [words.code(DOUBTS, code) for code in claim.get("why") or [] if code in DOUBTS_OF_ALL]
+    told += [texts.reason(warning["code"]) for warning in (claim.get("verdict") or {}).get("warnings") or []]
+    told += [h.sentence for h in health(state, words, names) if not h.ok and h.sentence]
     if state["phase"] == "recovery":  # the page says this in large letters already
-        texts = [t for t in texts if t != words.sentence("machine.hold")]
-    return list(dict.fromkeys(texts))
+        told = [t for t in told if t != words.sentence("machine.hold")]
+    return list(dict.fromkeys(told))
 
 
 def hand_number(phase: str, finished: int) -> int:
@@ -163,7 +164,7 @@ def common(state: State, words: Words) -> dict[str, Any]:
         "dealer": next((p for p in places if p.dealer), None),
         "clock": clock(state, words),
         "health": health(state, words, names),
-        "notices": notices(state, words, names),
+        "notices": notices(state, words, names, texts),
         "indicator": indicator(state, words),
         "last": last_result(state, words, names),
         "topview": top_view(state, words, places),

@@ -164,3 +164,11 @@ def test_nobody_is_asked_for_a_photo_of_a_drawn_hand(states):
     html = render_fragment("referee", states["fengcheng_draw"], "en")
     assert 'class="photo-buttons"' not in html
     assert 'data-sheet="hand">' not in html
+
+
+def test_an_obligation_that_was_not_kept_is_told(states):
+    state = states["xiamen_win"]
+    warnings = [{"code": "first_wild_not_discarded", "about": [], "section": "§4"}]
+    verdict = {**state["claim"]["verdict"], "warnings": warnings}
+    state = {**state, "claim": {**state["claim"], "verdict": verdict}}
+    assert "First wildcard must be discarded" in text_of(render_fragment("referee", state, "en"))
