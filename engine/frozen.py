@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Self, TypeVar, overload
+from typing import TypeVar, overload
 
 V = TypeVar("V")
 D = TypeVar("D")
@@ -49,7 +49,3 @@ class FrozenMap(Mapping[str, V]):
     def __repr__(self) -> str:
         named = ", ".join(f"{name}={value!r}" for name, value in self._items.items())
         return f"{type(self).__name__}({named})"
-
-    def changed(self, **named: V) -> Self:
-        """Return a copy with some values set."""
-        return type(self)({**self._items, **named})

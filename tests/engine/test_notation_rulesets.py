@@ -163,6 +163,14 @@ def test_refused_players_name_what_is_wrong(players, says):
         claim_from_object({"draw": True, "players": players}, "fengcheng")
 
 
+def test_nothing_said_of_a_player_is_the_same_as_nothing():
+    said = {"spread": {"honors": 4, "groups": None}, "melds": None, "yaoji": None}
+    claim = claim_from_object({"draw": True, "players": [said, {}, {}]}, "fengcheng")
+    assert claim == claim_from_object(
+        {"draw": True, "players": [{"spread": {"honors": 4}}, {}, {}]}, "fengcheng"
+    )
+
+
 def test_keys_of_other_rule_sets_are_refused_by_name():
     for key, ruleset in (
         ("gold", "zhenjiang"),

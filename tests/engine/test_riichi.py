@@ -212,6 +212,7 @@ def test_red_fives_are_told_by_number():
     line = "234678p34s99s A:5555m +5s how=self seat=1 red="
     assert bill(f"{line}1")["aka_dora"] == 1
     assert bill(f"{line}2")["aka_dora"] == 2
+    assert "aka_dora" not in bill(f"{TSUMO} red_fives=false")
 
 
 # options

@@ -8,6 +8,7 @@ import pytest
 
 import engine.rules
 from engine import rulesets
+from engine.claim import Seat
 from engine.errors import EngineError
 from engine.options import OptionError, OptionSpec, spec_from_table
 from engine.ruledata import TileSet, rule_data
@@ -73,6 +74,21 @@ def test_unknown_rule_set_names_the_known_ones():
     for name in ("nowhere", "", "../zhenjiang", "ZHENJIANG"):
         with pytest.raises(rulesets.UnknownRuleSetError, match=r"known are .*zhenjiang"):
             rulesets.load(name)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [rulesets.data, rulesets.option_specs, rulesets.sheet, lambda name: rulesets.unanswered(name, {})],
+    ids=["data", "options", "sheet", "unanswered"],
+)
+def test_whatever_is_asked_of_an_unknown_rule_set_the_known_ones_are_named(ask):
+    with pytest.raises(rulesets.UnknownRuleSetError, match=r"'nowhere'; known are .*[a-z]"):
+        ask("nowhere")
+
+
+def test_options_of_rule_sets_and_of_score_sheets_are_found_alike():
+    assert {"payment", "self_sub"} <= rulesets.option_specs("zhenjiang").keys()
+    assert {"level_table", "must_play"} <= rulesets.option_specs("shengji").keys()
 
 
 def test_the_tile_set_is_136_tiles_without_flowers():
@@ -147,6 +163,7 @@ def test_a_new_rule_set_is_found_without_touching_a_module():
         lambda table: table["options"]["base"].update(colour="red"),
         lambda table: table["options"]["base"].update(default=0),
         lambda table: table["options"]["base"].pop("text"),
+        lambda table: table["options"]["base"].update(ask="perhaps"),
         lambda table: table.update(keys=["indicator", "colour"]),
         lambda table: table["facts"]["da"].update(type="colours"),
         lambda table: table["facts"]["da"].update(colour="red"),
@@ -178,6 +195,12 @@ def test_the_base_rule_set_leaves_the_hooks_open():
         WildRuleSet(rules.data).wild_of(Tile.M1)
     with pytest.raises(EngineError, match="no wildcards"):
         rules.wild_of(Tile.M1)
+    assert rules.contradictions(None) == ()
+    assert rules.price_key("a reading") == "a reading"
+    free = rules.false_win(Seat(1), chips=(1, 2, 3, 4))
+    assert (free.pay, free.deferred, free.hand_over) == ((0,) * 4, (0,) * 4, False)
+    with pytest.raises(EngineError, match="does not pay for other wins"):
+        rules.false_win(Seat(1), wins=[None])
 
 
 def test_spec_from_table_needs_all_keys():

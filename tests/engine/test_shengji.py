@@ -17,6 +17,7 @@ from engine.rules.shengji import DealEntry, Penalty, Shengji, Side
 from engine.rules.shengji_match import Match, PenaltyLocked
 from engine.sheet import ScoreSheet, sheet_data
 from engine.tiletext import IllegalNotation, InvalidNotation, NotationError
+from engine.vectors import check_vector
 
 TABLE = tomllib.loads((rulesets.RULES / "shengji.toml").read_text(encoding="utf-8"))
 DATA = sheet_data(TABLE)
@@ -206,6 +207,13 @@ def test_options_of_an_example_come_before_those_of_the_sheet():
     obj = {"id": "X", "note": "", "expect": {}, "tricks": 20, "options": {"level_table": "fifteen"}}
     assert RULES.answer(obj)["levels"] == 4
     assert RULES.answer({"forced_lost": True})["side"] == "defender"
+
+
+def test_an_example_is_answered_by_its_sheet():
+    vector = {"id": "X", "forced_lost": True, "expect": {"side": "defender"}}
+    assert check_vector(vector, "shengji")["ok"]
+    answer = check_vector({**vector, "expect": {"side": "banker"}}, "shengji")
+    assert (answer["id"], answer["ok"], answer["side"]) == ("X", False, "defender")
 
 
 JSON = st.recursive(

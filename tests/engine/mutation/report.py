@@ -62,9 +62,10 @@ def complaints(found: list[Module]) -> list[str]:
     share = 100 * sum(module.killed for module in found) / max(total, 1)
     if share < WANTED:
         said.append(f"{share:.1f} % killed; {WANTED:g} % are wanted.")
-    for module in found:
-        if module.percent < WANTED_OF_EACH:
-            said.append(f"{module.name}: {module.percent:.1f} % killed; {WANTED_OF_EACH:g} % are wanted.")
+    weak = (module for module in found if module.percent < WANTED_OF_EACH)
+    said += [
+        f"{module.name}: {module.percent:.1f} % killed; {WANTED_OF_EACH:g} % are wanted." for module in weak
+    ]
     return said
 
 
