@@ -165,6 +165,7 @@ def _of_the_rules(claim: Claim, rules: RuleSet, settlement: Settlement, lang: st
         ("stake_is_over", "kill_three" in settlement.totals),
         ("chips_left_out", _is_over_stake(claim, rules, settlement)),
         ("draw_without_melds", claim.how == DRAW and lying),
+        ("discarder_as_others", claim.discarder is not None),
     ):
         if is_so and code in rules.data.reasons:
             yield rules.data.words(code, lang)

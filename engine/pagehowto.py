@@ -129,6 +129,7 @@ def how_to_read(data: RuleData, lang: str) -> Iterator[str]:
     yield from table([words["outcome"], words["meaning"]], outcomes)
     units = {price.unit for price in data.prices.values()}
     rows = {
+        "cls=": True,
         "reading": True,
         "wild": data.deal.indicators > 0,
         "winds": any(spec.role in ("seat", "round") for spec in data.facts.values()),
@@ -146,6 +147,6 @@ def how_to_read(data: RuleData, lang: str) -> Iterator[str]:
         "note": True,
     }
     shown = [name for name, is_shown in rows.items() if is_shown]
-    told = [(label.get(name, name), words[f"{name.split(',')[0]}_row"]) for name in shown]
+    told = [(label.get(name, name), words[f"{name.split(',')[0].rstrip('=')}_row"]) for name in shown]
     yield from table([words["row"], words["meaning"]], told)
     yield from paragraph(words["status"])

@@ -201,6 +201,17 @@ def test_an_exhausted_wall_says_that_melds_count_nothing():
     assert not row(told("how=draw p0.seven_less_two", "fengcheng"), "note")
 
 
+@pytest.mark.parametrize(
+    ("line", "ruleset"),
+    [
+        ("123p456p789p345s66z78s +9s flip=7m how=ping seat=1 from=3 flowers=15f", "xiamen"),
+        ("2z P:111z P:333z P:444z P:555z P:666z +2z how=discard seat=1 from=0", "fengcheng"),
+    ],
+)
+def test_a_discarder_who_pays_like_the_others_is_told_so(line, ruleset):
+    assert "nobody pays more for the discard itself" in row(told(line, ruleset), "note")[0]
+
+
 # duties
 
 
