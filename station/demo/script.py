@@ -30,6 +30,8 @@ log = structlog.get_logger()
 POLL_S = 0.03
 GIVE_UP_S = 10.0
 """How long the referee waits for the camera to find the flipped tile."""
+QUIET_S = 0.4
+"""After the last ruling: how long nothing more is booked before the session is closed."""
 
 
 class Script:
@@ -64,6 +66,8 @@ class Script:
         self._hand: Hand | None = None
         self._hand_no = 0
         self._pending: Pending | None = None
+        self._quiet = -1, 0.0
+        """Position of the log, and since when it has been there with the machine unlocked."""
         self._bluffs = 0
         self._shown: Scene | None = None
         self._indicator_looks = 0
@@ -108,11 +112,15 @@ class Script:
         return enough and state["phase"] in ("ruled", "closed")
 
     async def _ended(self, state: dict[str, Any]) -> bool:
-        """Close the session once the machine has unlocked; say whether it is closed."""
+        """Close the session once the machine has unlocked and that is booked; say whether it is closed."""
         self._settle(state)
         if state["phase"] == "closed":
             return True
-        if state["machine"] is None or not state["machine"]["locked"]:
+        now = asyncio.get_running_loop().time()
+        locked = state["machine"] is not None and state["machine"]["locked"]
+        if locked or state["log_pos"] != self._quiet[0]:
+            self._quiet = state["log_pos"], now
+        elif state["machine"] is None or now - self._quiet[1] > QUIET_S:
             await self._client.post("close", {}, state["rev"])
         return False
 

@@ -29,6 +29,7 @@ class Table:
         last = {"hand_no": 1, "outcome": "draw", "winner": None, "pay": zero, "outside": zero, "cls": None}
         return {
             "rev": self.rev,
+            "log_pos": self.rev,
             "phase": self.phase,
             "hand_no": 2,
             "hand_count": self.hands,
