@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from engine.claim import Claim
 from engine.melds import Meld, MeldKind
@@ -24,20 +24,17 @@ TILE_DEFECTS = frozenset({"tile_count", "fifth_copy", "foreign_tile", "unknown_t
 """Defects after which it makes no sense to ask whether the hand wins."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
-    """What a rule set allows a claim to hold.
+class Bounds(NamedTuple):
+    """What a rule set allows a claim to hold; `engine.ruleset` has a hook for each field of the same name.
 
-    `expected` concealed tiles; `elsewhere` tiles that are known to lie outside the claim's own tiles, such as
-    discarded wildcards; `meld_fits` says whether the tiles of a meld are what its kind says. With
-    `indicator_taken` the winning tile is the indicator itself, so that it is not one copy more.
+    `expected`: how many concealed tiles there are.
     """
 
     data: RuleData
     expected: int
-    elsewhere: Sequence[Tile] = ()
-    meld_fits: Callable[[Meld], bool] = lambda meld: meld.is_well_formed
-    indicator_taken: bool = False
+    elsewhere: Sequence[Tile]
+    meld_fits: Callable[[Meld], bool]
+    indicator_taken: bool
 
 
 def defects(claim: Claim, bounds: Bounds) -> Iterator[Defect]:

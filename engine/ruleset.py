@@ -8,8 +8,8 @@ overrides small hooks; wildcards come with `engine.wildrules`.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import InitVar, dataclass, field
+from functools import partial
 
 from engine import consistency
 from engine.calls import CallRules
@@ -31,22 +31,23 @@ from engine.wall import DealPattern, DealPlan, Slot, plan_deal
 from engine.wincheck import MAX_COPIES, counts_of, wins
 
 
-class Bill(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Bill:
     """What a reading is worth: price class, items, the section that names the class, and the sums by name.
 
-    Readings are compared by `worth`, in the winner's favour; None = the sum of the items.
+    `value` is what readings are compared by, in the winner's favour: `worth`, None = the sum of the items.
     """
 
     cls: str
     items: tuple[PriceItem, ...]
     section: str
     totals: Mapping[str, int] = FrozenMap()
-    worth: int | None = None
+    worth: InitVar[int | None] = None
+    value: int = field(init=False)
 
-    @property
-    def value(self) -> int:
-        """What readings are compared by."""
-        return sum(item.amount for item in self.items) if self.worth is None else self.worth
+    def __post_init__(self, worth: int | None) -> None:
+        value = sum([item.amount for item in self.items]) if worth is None else worth
+        object.__setattr__(self, "value", value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,8 @@ class RuleSet(OptionsChosen, MatchRules, CallRules):
 
     def fact(self, claim: Claim, name: str) -> FactValue:
         """The value of a fact of the claim, its default where it is not given."""
-        return claim.facts[name] if name in claim.facts else self.data.facts[name].default
+        value = claim.facts.get(name)
+        return self.data.facts[name].default if value is None else value
 
     def count(self, claim: Claim, name: str) -> int:
         """The value of a number among the facts."""
@@ -107,11 +109,6 @@ class RuleSet(OptionsChosen, MatchRules, CallRules):
         """The value of tiles among the facts."""
         value = self.fact(claim, name)
         return value if isinstance(value, tuple) else ()
-
-    def seat_fact(self, claim: Claim, seat: int, name: str) -> FactValue:
-        """The value of a fact of one player, its default where it is not given."""
-        facts = claim.shown[seat].facts if seat < len(claim.shown) else {}
-        return facts[name] if name in facts else self.data.seat_facts[name].default
 
     def melds_of(self, claim: Claim, seat: int) -> tuple[Meld, ...]:
         """The melds of one player."""
@@ -169,20 +166,15 @@ class RuleSet(OptionsChosen, MatchRules, CallRules):
         return (("contradictory_facts", about) for about in self.contradictions(claim))
 
     def _win(self, claim: Claim, judged: Judged) -> Verdict:
-        best = max(bill.value for bill, _ in judged.bills)
-        bill, reading = next(entry for entry in judged.bills if entry[0].value == best)
-        alike = [
-            other
-            for one, other in judged.bills
-            if other is not None and other is not reading and one.value == best
-        ]
+        best = max([bill.value for bill, _ in judged.bills])
+        (bill, reading), *alike = [entry for entry in judged.bills if entry[0].value == best]
         return Verdict(
             outcome=Outcome.WIN,
             cls=bill.cls,
             decomposition=reading,
-            alternatives=tuple(alike),
+            alternatives=tuple([other for _, other in alike if other is not None]),
             items=bill.items,
-            totals=FrozenMap({**judged.totals, **bill.totals}),
+            totals=bill.totals,
             warnings=tuple(self.problem(*warning, fatal=False) for warning in self.warnings(claim)),
             wild=self.wild(claim),
             document=self.data.document,
@@ -220,12 +212,30 @@ class RuleSet(OptionsChosen, MatchRules, CallRules):
         raise EngineError(f"there are no wildcards in {self.data.title}.")
 
     def bounds(self, claim: Claim) -> Bounds:
-        """What the rule set allows a claim to hold."""
-        return Bounds(data=self.data, expected=self.expected_concealed(claim))
+        """What the rule set allows a claim to hold, put together from the hooks that follow."""
+        return Bounds(
+            data=self.data,
+            expected=self.expected_concealed(claim),
+            elsewhere=self.elsewhere(claim),
+            meld_fits=partial(self.meld_fits, claim),
+            indicator_taken=self.indicator_taken(claim),
+        )
 
     def expected_concealed(self, claim: Claim) -> int:
         """How many concealed tiles the winner has without the winning tile."""
         return self.hand_size - 3 * len(claim.melds)
+
+    def elsewhere(self, claim: Claim) -> Sequence[Tile]:  # noqa: ARG002
+        """Tiles that are known to lie outside those of the claim, such as discarded wildcards."""
+        return ()
+
+    def meld_fits(self, claim: Claim, meld: Meld) -> bool:  # noqa: ARG002
+        """Whether the tiles of a meld are what its kind says."""
+        return meld.is_well_formed
+
+    def indicator_taken(self, claim: Claim) -> bool:  # noqa: ARG002
+        """Whether the winning tile is the indicator itself, so that it is not one copy more."""
+        return False
 
     def contradictions(self, claim: Claim) -> Iterable[tuple[str, ...]]:  # noqa: ARG002
         """Facts of this rule set that cannot stand together, each as the facts that contradict each other."""
@@ -262,7 +272,20 @@ class RuleSet(OptionsChosen, MatchRules, CallRules):
 
     def readings(self, claim: Claim) -> Iterator[Decomposition]:
         """Yield every reading of the complete hand, those with fewer substitutions first."""
-        return decompositions(counts_of(claim.held), 0, None, claim.melds)
+        return self.decompositions(Hand(claim.concealed, claim.melds, claim.win))
+
+    def decompositions(
+        self, hand: Hand, indicator: Tile | None = None, *, claimed: bool = False  # noqa: ARG002
+    ) -> Iterator[Decomposition]:  # fmt: skip
+        """Yield every reading of a complete hand as sets and a pair, those with fewer substitutions first.
+
+        `claimed`: the winning tile is another player's.
+
+        Raises:
+            EngineError: tiles that cannot be part of a set, five of a kind, or no indicator where the
+                rules turn one up.
+        """
+        return decompositions(counts_of(hand.held), 0, None, hand.melds)
 
     def refuse_claim(self, claim: Claim) -> Iterable[Defect]:  # noqa: ARG002
         """Why the rules do not allow this win whatever the hand is."""

@@ -51,7 +51,7 @@ class WildRuleSet(RuleSet):
         return self.decompositions(hand, claim.indicator, claimed=how is not None and how.claimed)
 
     def decompositions(
-        self, hand: Hand, indicator: Tile, *, claimed: bool = False
+        self, hand: Hand, indicator: Tile | None = None, *, claimed: bool = False
     ) -> Iterator[Decomposition]:
         """Yield every reading of a complete hand, those with fewer substitutions first.
 
@@ -59,10 +59,11 @@ class WildRuleSet(RuleSet):
         are left out.
 
         Raises:
-            EngineError: tiles that cannot be part of a set, or five of a kind.
+            EngineError: tiles that cannot be part of a set, five of a kind, or no indicator.
         """
-        counts, wilds = self.split(hand, indicator, claimed=claimed)
-        for reading in decompositions(counts, wilds, self.wild_of(indicator), hand.melds):
+        flipped = known(indicator)
+        counts, wilds = self.split(hand, flipped, claimed=claimed)
+        for reading in decompositions(counts, wilds, self.wild_of(flipped), hand.melds):
             if self.flag("wild_fifth_copy") or copies_fit(reading):
                 yield reading
 
@@ -85,10 +86,8 @@ class WildRuleSet(RuleSet):
         Raises:
             EngineError: tiles that cannot be part of a set, five of a kind, or no indicator.
         """
-        if indicator is None:
-            raise EngineError("the wildcard is not known; give the flipped tile.")
         complete = Hand(hand.concealed, hand.melds, tile)
-        counts, wilds = self.split(complete, indicator)
+        counts, wilds = self.split(complete, known(indicator))
         if max(counts) > MAX_COPIES or not wins(counts, wilds):
             return False
         return self.flag("wild_fifth_copy") or any(True for _ in self.decompositions(complete, indicator))
@@ -110,6 +109,17 @@ class WildRuleSet(RuleSet):
         return self.flag("wild_fifth_copy") or all(
             self.completes(before, kind, indicator) for kind in HAND_KINDS
         )
+
+
+def known(indicator: Tile | None) -> Tile:
+    """Return the indicator.
+
+    Raises:
+        EngineError: it is not given.
+    """
+    if indicator is None:
+        raise EngineError("the wildcard is not known; give the flipped tile.")
+    return indicator
 
 
 def copies_fit(reading: Decomposition) -> bool:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import replace
 
 from engine.calls import Call
 from engine.claim import Claim, Seat
-from engine.consistency import Bounds, Defect
+from engine.consistency import Defect
 from engine.decompose import Decomposition, Group, GroupKind
 from engine.facts import Facts, FactValue
 from engine.frozen import FrozenMap
@@ -59,9 +58,9 @@ class Fengcheng(RuleSet):
         sets = 0 if claim.winner is None else self.spread_of(claim, claim.winner).sets
         return super().expected_concealed(claim) - 3 * sets
 
-    def bounds(self, claim: Claim) -> Bounds:
+    def elsewhere(self, claim: Claim) -> Sequence[Tile]:
         """Spread tiles lie on the table, as far as the facts say which they are."""
-        return replace(super().bounds(claim), elsewhere=self._surely_spread(claim)[0])
+        return self._surely_spread(claim)[0]
 
     def _surely_spread(self, claim: Claim) -> tuple[Sequence[Tile], bool]:
         spreads = [self.spread_of(claim, seat) for seat in range(self.players)]

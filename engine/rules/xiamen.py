@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from dataclasses import replace
+from collections.abc import Hashable, Iterator, Sequence
 
 from engine import gold as golden
 from engine.claim import Claim
-from engine.consistency import Bounds, Defect
+from engine.consistency import Defect
 from engine.decompose import Decomposition, GroupKind
 from engine.frozen import FrozenMap
 from engine.hand import Hand
@@ -17,6 +16,7 @@ from engine.rules.xiamen_table import AT_THE_START, DEALER
 from engine.ruleset import Bill, Judged
 from engine.tiles import Tile
 from engine.verdict import PriceItem
+from engine.wildrules import known
 from engine.wincheck import every_tile_wins
 
 GOLD_COPIES = 3
@@ -51,14 +51,14 @@ class Xiamen(XiamenMoney):
         return golden.split(hand.held, self.wild_of(indicator))
 
     def decompositions(
-        self, hand: Hand, indicator: Tile, *, claimed: bool = False  # noqa: ARG002
+        self, hand: Hand, indicator: Tile | None = None, *, claimed: bool = False  # noqa: ARG002
     ) -> Iterator[Decomposition]:  # fmt: skip
         """Yield every reading of a complete hand, those in which fewer golds substitute first.
 
         Raises:
-            EngineError: tiles that cannot be part of a set, or five of a kind.
+            EngineError: tiles that cannot be part of a set, five of a kind, or no gold.
         """
-        found = golden.readings(hand.held, self.wild_of(indicator), hand.melds)
+        found = golden.readings(hand.held, self.wild_of(known(indicator)), hand.melds)
         return self._fitting(found)
 
     def any_tile_readings(self, hand: Hand, indicator: Tile) -> Iterator[Decomposition]:
@@ -90,21 +90,21 @@ class Xiamen(XiamenMoney):
 
     # what a claim may hold
 
-    def bounds(self, claim: Claim) -> Bounds:
-        """Golds are not melded, White is their face; discarded golds lie out; 抢金 takes the indicator."""
+    def elsewhere(self, claim: Claim) -> Sequence[Tile]:
+        """Discarded golds lie out (§5)."""
         gold = self.wild(claim)
         out = YOUJIN.get(claim.how, 0) or int(bool(self.fact(claim, "gold_discarded")))
+        return () if gold is None else (gold,) * out
 
-        def meld_fits(meld: Meld) -> bool:
-            faces = tuple(golden.face(tile, gold) for tile in meld.tiles)
-            return gold not in meld.tiles and Meld(meld.kind, faces).is_well_formed
+    def meld_fits(self, claim: Claim, meld: Meld) -> bool:
+        """Golds are not melded, and White is their face (§3)."""
+        gold = self.wild(claim)
+        faces = tuple(golden.face(tile, gold) for tile in meld.tiles)
+        return gold not in meld.tiles and Meld(meld.kind, faces).is_well_formed
 
-        return replace(
-            super().bounds(claim),
-            elsewhere=[] if gold is None else [gold] * out,
-            meld_fits=meld_fits,
-            indicator_taken=claim.how == "qiangjin" and claim.win == gold,
-        )
+    def indicator_taken(self, claim: Claim) -> bool:
+        """抢金 takes the turned-up gold (§5)."""
+        return claim.how == "qiangjin" and claim.win == claim.indicator
 
     def contradictions(self, claim: Claim) -> Iterator[tuple[str, ...]]:
         """Facts that cannot stand together: dealt hands, 抢金 without the gold, facts of other wins."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from engine.calls import Call
 from engine.claim import Claim, Counters, OptionValue, Seat
-from engine.consistency import Bounds, Defect
+from engine.consistency import Defect
 from engine.decompose import Decomposition
 from engine.hand import Hand
 from engine.melds import Meld, MeldKind
@@ -59,16 +59,15 @@ class Zhenjiang(WildRuleSet):
 
     # what a claim may hold
 
-    def bounds(self, claim: Claim) -> Bounds:
-        """Discarded wildcards lie outside the hand; three indicator tiles may be a kong (§4)."""
+    def elsewhere(self, claim: Claim) -> Sequence[Tile]:
+        """Discarded wildcards lie outside the hand (§4)."""
         wild = self.wild(claim)
-        discarded = [] if wild is None else [wild] * self.da(claim).total
+        return () if wild is None else (wild,) * self.da(claim).total
 
-        def meld_fits(meld: Meld) -> bool:
-            of_three = self.flag("indicator_kong3") and _is_indicator_kong(meld, claim)
-            return meld.is_well_formed or of_three
-
-        return replace(super().bounds(claim), elsewhere=discarded, meld_fits=meld_fits)
+    def meld_fits(self, claim: Claim, meld: Meld) -> bool:
+        """Three indicator tiles may be a kong (§4)."""
+        of_three = self.flag("indicator_kong3") and _is_indicator_kong(meld, claim)
+        return meld.is_well_formed or of_three
 
     def contradictions(self, claim: Claim) -> Iterator[tuple[str, ...]]:
         """天胡 comes before any discard or kong (§5); a robbed wildcard cannot have been discarded."""
