@@ -11,10 +11,13 @@ from engine.frozen import FrozenMap
 from engine.melds import Meld
 from engine.tiles import Tile
 
-__all__ = ["DRAW", "Claim", "Counters", "Facts", "OptionValue", "Options", "Seat", "Shown"]
+__all__ = ["DEALER", "DRAW", "Claim", "Counters", "Facts", "OptionValue", "Options", "Seat", "Shown"]
 
 Seat = NewType("Seat", int)
 """A seat of one hand, counter-clockwise from 0 = the dealer. Not a side of the table."""
+
+DEALER = Seat(0)
+"""The dealer's seat."""
 
 OptionValue = bool | int | str
 

@@ -10,15 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from engine.claim import Claim
+from engine.claim import DEALER, Claim
 from engine.melds import Meld, MeldKind
 from engine.ruledata import HowSpec, RuleData
 from engine.tiles import Tile
 
 Defect = tuple[str, tuple[str, ...]]
 """Reason code and what it is about."""
-
-DEALER = 0
 
 TILE_DEFECTS = frozenset({"tile_count", "fifth_copy", "foreign_tile", "unknown_tile"})
 """Defects after which it makes no sense to ask whether the hand wins."""

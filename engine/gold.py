@@ -14,7 +14,7 @@ from operator import attrgetter
 from engine.decompose import MELD_GROUPS, Decomposition, Group, GroupKind, Placed, decompositions
 from engine.melds import Meld
 from engine.tiles import Tile
-from engine.wincheck import MAX_COPIES, counts_of
+from engine.wincheck import counts_of
 
 PROXY = Tile.WHITE
 """The kind that stands for the face of the gold, unless it is gold itself."""
@@ -71,12 +71,6 @@ def any_tile_readings(tiles: Iterable[Tile], gold: Tile, melds: tuple[Meld, ...]
         if reading.pair.kinds == (PROXY, PROXY):
             named = _named(reading, gold, melds)
             yield Decomposition(named.sets, waiting, gold, named.proxies)
-
-
-def copies_fit(reading: Decomposition) -> bool:
-    """Whether no gold stands for a fifth copy; the face of the gold has the golds and four Whites."""
-    kinds = {tile.stands_for for group in reading.groups for tile in group.tiles} - {reading.wild}
-    return all(reading.copies(kind) <= MAX_COPIES for kind in kinds)
 
 
 def _named(reading: Decomposition, gold: Tile, melds: tuple[Meld, ...]) -> Decomposition:

@@ -15,13 +15,6 @@ from engine.sheet import ScoreSheet, SheetFact
 Examples = Sequence[Mapping[str, Any]]
 """Vectors: deals with `id` and `note`."""
 
-HEADS = {
-    2: ("value", "times"),
-    3: ("fault", "points", "meaning"),
-    4: ("variant", "from_points", "side", "levels"),
-}
-"""Heads of a sheet's tables by the number of columns."""
-
 
 def sheet_page(
     sheet_id: str, lang: str = "en", examples: Examples = (), notes: Mapping[str, str] | None = None

@@ -111,16 +111,6 @@ class Tile(IntEnum):
         return Tile.EAST <= self <= Tile.RED
 
     @property
-    def is_wind(self) -> bool:
-        """Whether the tile is East, South, West or North."""
-        return Tile.EAST <= self <= Tile.NORTH
-
-    @property
-    def is_dragon(self) -> bool:
-        """Whether the tile is White, Green or Red."""
-        return Tile.WHITE <= self <= Tile.RED
-
-    @property
     def is_flower(self) -> bool:
         """Whether the tile is one of the eight flowers and seasons."""
         return Tile.SPRING <= self <= Tile.BAMBOO

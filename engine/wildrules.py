@@ -63,9 +63,11 @@ class WildRuleSet(RuleSet):
         """
         flipped = known(indicator)
         counts, wilds = self.split(hand, flipped, claimed=claimed)
-        for reading in decompositions(counts, wilds, self.wild_of(flipped), hand.melds):
-            if self.flag("wild_fifth_copy") or copies_fit(reading):
-                yield reading
+        return self.fitting(decompositions(counts, wilds, self.wild_of(flipped), hand.melds))
+
+    def fitting(self, found: Iterator[Decomposition]) -> Iterator[Decomposition]:
+        """Readings that the option `wild_fifth_copy` allows."""
+        return found if self.flag("wild_fifth_copy") else filter(copies_fit, found)
 
     def split(self, hand: Hand, indicator: Tile, *, claimed: bool = False) -> tuple[list[int], int]:
         """Counts of the natural tiles and number of free wildcards among the concealed and winning tiles.
@@ -123,6 +125,9 @@ def known(indicator: Tile | None) -> Tile:
 
 
 def copies_fit(reading: Decomposition) -> bool:
-    """Whether no kind occurs more often than there are copies, wildcards counted by what they stand for."""
-    kinds = {tile.stands_for for group in reading.groups for tile in group.tiles}
+    """Whether no wildcard stands for a fifth copy of a kind.
+
+    Of the wildcard's own kind there cannot be too many, or they are those and the proxies of its face.
+    """
+    kinds = {tile.stands_for for group in reading.groups for tile in group.tiles} - {reading.wild}
     return all(reading.copies(kind) <= MAX_COPIES for kind in kinds)

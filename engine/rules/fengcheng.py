@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 
 from engine.calls import Call
-from engine.claim import Claim, Seat
+from engine.claim import DEALER, Claim, Seat
 from engine.consistency import Defect
 from engine.decompose import Decomposition, Group, GroupKind
 from engine.facts import Facts, FactValue
@@ -17,8 +17,6 @@ from engine.ruleset import Bill, RuleSet
 from engine.settlement import Settlement, nothing
 from engine.tiles import Tile
 from engine.verdict import PriceItem, Verdict
-
-DEALER = 0
 
 MELD_PRICES = {
     MeldKind.PUNG: "pung",

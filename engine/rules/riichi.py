@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 
-from engine.claim import Claim, Seat
+from engine.claim import DEALER, Claim, Seat
 from engine.frozen import FrozenMap
 from engine.hand import Hand
 from engine.melds import MeldKind
@@ -27,8 +27,6 @@ ADAPTER = "engine.adapters.riichi"
 """What counts han and fu; imported only when somebody asks."""
 
 SECTION = "§4"
-
-DEALER = 0
 
 PAIRS = 7
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 
 from engine import gold as golden
-from engine.claim import Claim
+from engine.claim import DEALER, Claim
 from engine.consistency import Defect
 from engine.decompose import Decomposition, GroupKind
 from engine.frozen import FrozenMap
 from engine.hand import Hand
 from engine.melds import Meld, MeldKind
 from engine.rules.xiamen_money import YOUJIN, XiamenMoney
-from engine.rules.xiamen_table import AT_THE_START, DEALER
+from engine.rules.xiamen_table import AT_THE_START
 from engine.ruleset import Bill, Judged
 from engine.tiles import Tile
 from engine.verdict import PriceItem
@@ -59,7 +59,7 @@ class Xiamen(XiamenMoney):
             EngineError: tiles that cannot be part of a set, five of a kind, or no gold.
         """
         found = golden.readings(hand.held, self.wild_of(known(indicator)), hand.melds)
-        return self._fitting(found)
+        return self.fitting(found)
 
     def any_tile_readings(self, hand: Hand, indicator: Tile) -> Iterator[Decomposition]:
         """Yield every way to split all tiles but one gold into sets (游金, §5).
@@ -70,10 +70,7 @@ class Xiamen(XiamenMoney):
         gold = self.wild_of(indicator)
         if not every_tile_wins(*golden.split(hand.concealed, gold)):
             return iter(())
-        return self._fitting(golden.any_tile_readings(hand.concealed, gold, hand.melds))
-
-    def _fitting(self, found: Iterator[Decomposition]) -> Iterator[Decomposition]:
-        return found if self.flag("wild_fifth_copy") else filter(golden.copies_fit, found)
+        return self.fitting(golden.any_tile_readings(hand.concealed, gold, hand.melds))
 
     def every_tile_wins(self, hand: Hand, indicator: Tile) -> bool:
         """Whether all tiles but one gold split into sets, so that any tile wins (游金, §5).

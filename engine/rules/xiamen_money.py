@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.claim import Claim, Seat
+from engine.claim import DEALER, Claim, Seat
 from engine.errors import EngineError
 from engine.frozen import FrozenMap
-from engine.rules.xiamen_table import DEALER, XiamenTable
+from engine.rules.xiamen_table import XiamenTable
 from engine.settlement import Settlement, settle_debts
 from engine.verdict import Outcome, PriceItem, Verdict
 

@@ -7,14 +7,12 @@ from dataclasses import replace
 
 from engine import gold as golden
 from engine.calls import MELDS, OWN_TURN, Call
-from engine.claim import Seat
+from engine.claim import DEALER, Seat
 from engine.consistency import Defect
 from engine.errors import EngineError
 from engine.tiles import Tile
 from engine.wall import DealPattern, DealPlan, Slot
 from engine.wildrules import WildRuleSet
-
-DEALER = Seat(0)
 
 AT_THE_START = ("tianhe", "sanjin_start", "qiangjin")
 """Ways to win before the first discard, the first of them coming first."""

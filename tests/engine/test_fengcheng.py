@@ -454,3 +454,8 @@ def test_may_this_call_be_made(made, reasons):
 def test_a_tile_that_may_not_be_spread_is_nobodys():
     award = RULES.award(Tile.M1, Seat(0), [(Seat(0), "spread")])
     assert (award.seat, award.refused[0][1].code) == (None, "not_spreadable")
+
+
+def test_readings_of_a_hand_without_a_claim():
+    hand = parse_hand("111222333m456456p9p +9p")
+    assert len(list(RULES.decompositions(hand))) == 2  # three triplets, or three runs

@@ -19,9 +19,8 @@ def test_the_order_of_kinds_is_the_public_one():
 
 def test_every_kind_belongs_to_exactly_one_family():
     for tile in Tile:
-        families = [tile.is_suited, tile.is_wind, tile.is_dragon, tile.is_flower, tile.suit == ""]
+        families = [tile.is_suited, tile.is_honour, tile.is_flower, tile.suit == ""]
         assert families.count(True) == 1
-        assert tile.is_honour == (tile.is_wind or tile.is_dragon)
         assert tile.is_kind == (tile in HAND_KINDS)
     assert (Tile.RED.suit, Tile.RED.rank) == ("z", 7)
     assert (Tile.BACK.suit, Tile.BACK.rank) == ("", 0)
