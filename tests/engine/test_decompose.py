@@ -136,6 +136,56 @@ def test_concealed_sets_are_in_tile_order_by_what_the_tiles_stand_for():
     assert starts == {Tile.M2, Tile.M3}
 
 
+def shown(reading):
+    """The groups in their order, what wildcards stand for in brackets."""
+    return " ".join(
+        "".join(str(kind.id) if actual == kind else f"({kind.id})" for actual, kind in group.tiles)
+        for group in reading.groups
+    )
+
+
+@pytest.mark.parametrize(("suit", "wild"), [("m", Tile.S5), ("p", Tile.S5), ("s", Tile.M5)])
+def test_in_every_suit_two_wildcards_fill_the_same_gaps(suit, wild):
+    expected = [
+        "2x(2x)(2x) 1x1x",
+        "(1x)2x(3x) 1x1x",
+        "2x(3x)(4x) 1x1x",
+        "1x2x(3x) 1x(1x)",
+        "1x1x(1x) 2x(2x)",
+    ]
+    found = [shown(reading) for reading in readings(f"112{suit}", wilds=2, wild=wild)]
+    assert sorted(found) == sorted(text.replace("x", suit) for text in expected)
+
+
+def test_honours_make_triplets_and_pairs_only():
+    assert [shown(reading) for reading in readings("112z", wilds=2)] == ["2z(2z)(2z) 1z1z", "1z1z(1z) 2z(2z)"]
+    assert {shown(reading) for reading in readings("1z11s", wilds=2, wild=Tile.P2)} == {
+        "1z(1z)(1z) 1s1s",
+        "1s1s(1s) 1z(1z)",
+    }
+
+
+def test_no_set_is_all_wildcards_for_other_tiles():
+    found = [shown(reading) for reading in readings("88m", wilds=3, wild=Tile.P2)]
+    assert sorted(found) == sorted([
+        "2p2p2p 8m8m", "8m8m(8m) 2p2p", "(1p)2p(3p) 8m8m", "2p(3p)(4p) 8m8m", "8m(8m)(8m) 8m(8m)",
+        "(6m)(7m)8m 8m(8m)", "(7m)8m(9m) 8m(8m)",
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "wilds", "wild", "sets"),
+    [
+        ("111234m55z", 0, None, ["1m1m1m 2m3m4m 5z5z"]),
+        ("23m456m11z", 1, Tile.P2, ["(1m)2m3m 4m5m6m 1z1z", "2m3m(4m) 4m5m6m 1z1z"]),
+        ("23p123p11z", 1, Tile.M1, ["(1p)2p3p 1p2p3p 1z1z", "1p2p3p 2p3p(4p) 1z1z"]),
+    ],
+)
+def test_sets_are_ordered_by_what_they_stand_for_then_by_their_tiles(text, wilds, wild, sets):
+    found = [shown(reading) for reading in readings(text, wilds, wild)]
+    assert set(sets) <= set(found)
+
+
 def test_a_claimed_wildcard_is_a_natural_tile():
     reading = readings("46s5s11z")[0]
     assert (reading.substituted, reading.as_itself) == (0, 1)

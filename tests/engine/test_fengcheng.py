@@ -141,6 +141,7 @@ def test_each_triplet_is_an_item_with_its_section():
     ]  # fmt: skip
     assert {(item.unit, item.section) for item in verdict.items} == {("lei", "§6")}
     assert (verdict.cls, verdict.section, verdict.document) == ("self", "§6", "fengcheng.md")
+    assert check(WIN).cls == "discard"
 
 
 def test_readings_that_pay_alike_are_told():
@@ -213,7 +214,8 @@ def test_lei_per_point_has_to_be_chosen():
 def test_who_cannot_pay_borrows_whole_loans_first():
     claim = parse_claim(SELF, "fengcheng")
     verdict = RULES.check(claim)
-    assert RULES.settle(verdict, claim, [100, 0, 49]).loans == (0, 0, 100)
+    settled = RULES.settle(verdict, claim, [100, 0, 49])
+    assert (settled.loans, settled.unpaid) == ((0, 0, 100), (0, 0, 0))
     assert RULES.settle(verdict, claim, [99, 0, 50]).loans == (100, 0, 0)
     assert RULES.settle(verdict, claim).loans == (0, 0, 0)
     small = RULES.with_options({"loan_unit": 30})
@@ -303,6 +305,7 @@ def test_sets_that_lie_on_the_table_leave_the_hand(line):
         ("123m456m789m45p22z P:112p +6p how=self seat=0", ["unknown_meld"]),
         (f"{WIN} p0=C:124m", ["unknown_meld"]),
         (f"{WIN} from=1", ["contradictory_facts"]),
+        (f"{HAND} +6p how=self", ["contradictory_facts"]),
         (f"{SELF} from=2", ["contradictory_facts"]),
         (f"{HAND} +6p how=discard seat=3 from=4", ["contradictory_facts"] * 2),
         ("how=draw p0=A:1111z p1=P:111z", ["fifth_copy"]),
@@ -356,6 +359,12 @@ def test_the_winner_has_to_say_how_many_groups_he_spread():
         ("p0=A:1111z,P:555z p1.spread=honors:4,groups:1", None),  # 中发白 and one more
         ("p0=A:1111z,A:5555z p1.spread=honors:4,groups:1", "fifth_copy"),
         ("p0=A:1111z p1.spread=honors:7,groups:2", "fifth_copy"),
+        ("p0=A:5555z p1.spread=honors:4,groups:1", None),  # 东南西北
+        ("p0=P:111z,P:222z,P:333z,P:444z p2=P:555z,P:666z,P:777z p1.spread=honors:7", None),  # one of each
+        (
+            "p0=P:111z,P:222z,P:333z,P:444z p2=P:555z,P:666z,P:777z p1.spread=honors:7,groups:1",
+            "contradictory_facts",
+        ),
         ("p0=A:5555z p1.spread=honors:3", "fifth_copy"),
         ("p0=A:5555z p1.seven_star", "fifth_copy"),
         ("p0.spread=honors:16,groups:1 p1.spread=honors:12,groups:1", None),
@@ -368,6 +377,15 @@ def test_honours_that_cannot_all_be_there(facts, says):
     verdict = check(f"how=draw {facts}")
     assert verdict.reason == says
     assert not says or verdict.details[-1].about[-1] == "the honours of the claim"
+
+
+def test_who_spread_how_many_honours_is_named_where_they_cannot_all_be_there():
+    verdict = check("how=draw p0.spread=honors:14,groups:2 p1.seven_star p1.spread=extra_honors:8")
+    assert verdict.details[-1].about == (
+        "p0 spread 14 honours",
+        "p1 spread 15 honours",
+        "the honours of the claim",
+    )
 
 
 def test_facts_nobody_declared_are_passed_over():
@@ -384,6 +402,7 @@ def test_a_false_win_costs_nothing_unless_the_organiser_says_so():
     assert (free.pay, free.hand_over, free.items) == ((0, 0, 0), False, ())
     strict = RULES.with_options({"false_win_lei": 45, "lei_per_point": 10}).false_win(Seat(2), [100, 100, 3])
     assert (strict.pay, strict.loans, strict.hand_over) == ((5, 5, -10), (0, 0, 100), False)
+    assert strict.unpaid == free.unpaid == (0, 0, 0)
     assert [(item.code, item.amount) for item in strict.items] == [("false_win_lei", 45)]
     with pytest.raises(EngineError, match="seats are 0 to 2"):
         RULES.false_win(Seat(3))

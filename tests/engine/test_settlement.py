@@ -127,4 +127,12 @@ def test_fines_sum_to_zero_with_the_bank(offender, fine_to, amount):
 def test_a_settlement_that_makes_or_loses_chips_cannot_be_built():
     with pytest.raises(EngineError, match="sum to 0"):
         Settlement(pay=(1, 0, 0, 0), unpaid=(0, 0, 0, 0))
-    assert nothing(3).pay == (0, 0, 0)
+
+
+def test_where_nobody_pays_nobody_owes():
+    free = nothing(3)
+    assert (free.pay, free.unpaid, free.outside, free.deferred, free.loans) == ((0, 0, 0),) * 5
+    assert (free.hand_over, free.redeal) == (True, False)
+    assert nothing(4, hand_over=False).hand_over is False
+    again = nothing(4, redeal=True, hand_over=False)
+    assert (again.hand_over, again.redeal) == (True, True)

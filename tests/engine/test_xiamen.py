@@ -307,6 +307,7 @@ def test_the_tile_drawn_in_youjin_makes_the_water_exact():
     assert answer(two)["water"] == 2
     assert answer(f"{two} drawn=2z")["water"] == 4  # 222z natural, the golds are the pair
     assert answer(f"{two} drawn=2z")["decomposition"]["pair"]["tiles"] == ["5p", "5p"]
+    assert answer(f"{two} drawn=9s")["decomposition"]["pair"]["tiles"] == ["5p"]  # it changes no water
     assert answer(two)["decomposition"]["pair"] == {
         "kind": "pair", "tiles": ["5p"], "as": ["5p"], "melded": False
     }  # fmt: skip

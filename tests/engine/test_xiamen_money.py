@@ -132,19 +132,28 @@ def test_every_spoiled_youjin_is_counted_on_the_chips_before_the_ruling():
     assert dealer.pay == (396, -396, 0, 0)
 
 
+def test_the_seats_after_the_offender_get_his_chips_in_their_turn():
+    wins = [replace(YOUJIN, winner=Seat(seat)) for seat in (1, 0, 3)]
+    for order in permutations(wins):
+        money = RULES.false_win(Seat(2), chips=(40, 40, 150, 40), wins=order)
+        # first 3 his 3 x 36, then the dealer what is left of 40 + 68 + 40, and nothing for 1
+        assert money.pay == (42, 0, -150, 108)
+        assert money.outside == (200 + 106, 200 + 108, -600 - 106 - 108, 200)
+
+
 @pytest.mark.parametrize(
-    "wins",
+    ("wins", "says"),
     [
-        [replace(YOUJIN, winner=Seat(3))],
-        [YOUJIN, YOUJIN],
-        [replace(YOUJIN, xianggong=True)],
-        [replace(YOUJIN, indicator=Tile.P6)],
-        [parse_claim(f"{READY} how=zimo seat=1", "xiamen")],
-        [replace(YOUJIN, winner=None)],
+        ([replace(YOUJIN, winner=Seat(3))], "name every 游金 of another than seat 3 once, not of seats"),
+        ([YOUJIN, YOUJIN], "name every 游金 of another than seat 3 once, not of seats"),
+        ([replace(YOUJIN, xianggong=True)], "how=youjin of seat 1 is no winning 游金 that 3 pays"),
+        ([replace(YOUJIN, indicator=Tile.P6)], "how=youjin of seat 1 is no winning 游金 that 3 pays"),
+        ([parse_claim(f"{READY} how=zimo seat=1", "xiamen")], "how=zimo of seat 1 is no winning 游金"),
+        ([replace(YOUJIN, winner=None)], "how=youjin of seat None is no winning 游金"),
     ],
 )
-def test_only_a_winning_youjin_of_another_is_paid(wins):
-    with pytest.raises(EngineError):
+def test_only_a_winning_youjin_of_another_is_paid(wins, says):
+    with pytest.raises(EngineError, match=says):
         RULES.false_win(Seat(3), wins=wins)
 
 
