@@ -106,6 +106,8 @@ def test_readings_with_a_fifth_copy_are_left_out_by_option():
     hand = parse_hand("1111z123m456p789s +2p")
     assert [reading.copies(Tile.EAST) for reading in RULES.decompositions(hand, Tile.P1)] == [5, 5]
     assert list(STRICT.decompositions(hand, Tile.P1)) == []
+    four = parse_hand("1111m23m456p789s1z +1z")
+    assert [reading.copies(Tile.M1) for reading in STRICT.decompositions(four, Tile.P1)] == [4]
 
 
 def test_every_tile_wins_only_beside_a_wildcard_that_nothing_needs():
