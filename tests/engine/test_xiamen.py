@@ -298,6 +298,16 @@ def test_three_golds_count_golds_flowers_and_melds_only():
     }
 
 
+def test_a_reading_is_worth_what_each_pays():
+    claim = parse_claim(f"{HAND} +6s flip=5p how=zimo seat=1 flowers=1f", "xiamen")
+    (reading,) = RULES.readings(claim)
+    assert RULES.price(claim, reading).value == (8 + 1) * 2
+
+
+def test_the_passed_tile_is_named():
+    assert about(f"{READY} how=ping seat=1 passed=6s", "passed_tile") == [("win=6s", "passed")]
+
+
 def test_the_tile_drawn_in_youjin_makes_the_water_exact():
     line = f"{ANY} flip=5p how=youjin seat=1"
     assert answer(line)["water"] == 1

@@ -146,6 +146,8 @@ def test_items_name_the_sections_and_add_up():
         ("first_wild", 12, "§6"), ("later_wild", 4, "§6"),
     ]  # fmt: skip
     assert (verdict.document, verdict.section, verdict.wild) == ("zhenjiang.md", "§6", Tile.P2)
+    claim = parse_claim(f"{HAND} +5s flip=1p how=discard seat=1 from=2 da=shou:2,er:1", "zhenjiang")
+    assert RULES.settle(verdict, claim).items == verdict.items
 
 
 def test_the_reading_says_what_each_wildcard_stands_for():
@@ -418,7 +420,7 @@ def test_nobody_pays_more_than_he_has():
 def test_fine_of_a_false_win(fine_to, pay, bank):
     fine = RULES.with_options({"fine_to": fine_to}).false_win(Seat(1))
     assert (fine.deferred, fine.deferred_bank, fine.pay) == (pay, bank, (0, 0, 0, 0))
-    assert not fine.hand_over
+    assert fine.hand_over is False
     assert fine.items[0].section == "§7"
 
 
