@@ -38,6 +38,8 @@ class Spread:
     @classmethod
     def of(cls, facts: Mapping[str, FactValue]) -> Spread:
         """The facts of one player; those that are not given have their default."""
+        if not facts:
+            return NOTHING
         return cls(**{name: facts[name] for name in cls.__slots__ if name in facts})  # type: ignore[arg-type]
 
     @property
@@ -104,17 +106,23 @@ class Spread:
         return self.honors >= len(HONOURS)
 
 
+NOTHING = Spread()
+"""What most players spread."""
+
+
 def surely_spread(spreads: Sequence[Spread], known: Sequence[Tile]) -> tuple[list[Tile], bool]:
     """Tiles that lie there if everything fits beside the `known` ones, and whether it does.
 
     Of several ways the first that fits is told; if none does, the first way.
     """
+    yaoji = [Tile.S1] * sum(spread.yaoji_tiles for spread in spreads)
+    if not any(spread.laid_honours for spread in spreads):
+        return yaoji, True
     copies = Counter(known)
     left = {kind: COPIES - copies[kind] for kind in HONOURS}
     ways = list(product(*(tuple(spread.kinds()) for spread in spreads)))
     fitting = (way for way in ways if _fits(spreads, way, left))
     way = next(fitting, None)
-    yaoji = [Tile.S1] * sum(spread.yaoji_tiles for spread in spreads)
     return [*yaoji, *(tile for kinds in way or ways[0] for tile in kinds)], way is not None
 
 
