@@ -17,8 +17,6 @@ from station.table.handtiles import FLOWER, SPREAD, kinds_in
 
 Specs = Mapping[str, FactSpec]
 
-FILLED = ("streak", "round", "seat")
-"""Roles of facts that the match knows (`engine.match.Match.supplied`); nobody has to tap them."""
 FROM_TILES = "flowers"
 """Role of the fact that the claimant's flowers are: their tiles, or how many there are."""
 

@@ -24,7 +24,6 @@ from station.table.matching import booking, match_of
 
 __all__ = ["CONCEALED", "MELD", "WIN", "Proposal", "groups_of", "meld_of", "propose", "wild_of"]
 
-SETTLED = (Outcome.WIN, Outcome.DRAW)
 WIN_TILES = {"required": (1,), "optional": (0, 1), "none": (0,)}
 """How many winning tiles lie apart, by what the way to win says of it."""
 KEPT = ("outcome", "reason", "problems", "cls", "document", "section", "items", "warnings")

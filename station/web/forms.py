@@ -12,7 +12,7 @@ from station.web.place_view import PlaceView
 from station.web.rule_texts import RuleTexts
 
 FILLED_ROLES: Final = frozenset({"streak", "round", "seat", "flowers"})
-"""Facts with these roles the table fills in; a referee can still change flowers tile by tile."""
+"""Facts with these roles the match or the reading fills in; flowers can still be changed tile by tile."""
 WIND_ROLES: Final = frozenset({"round", "seat"})
 MOST_ON_BUTTONS: Final = 4
 """Counters up to here are a row of buttons."""
