@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from engine import rulesets
+from engine.pages.rulepage import rule_page
+from engine.pages.sheetpage import sheet_page
 from engine.reasons import LANGUAGES
-from engine.rulepage import rule_page
-from engine.sheetpage import sheet_page
 
 PAGES = Path(__file__).parent / "rules"
 EXAMPLES = Path(__file__).parents[1] / "tests" / "golden"

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from engine.claim import Options, OptionValue
+from engine.text.tiletext import IllegalNotation, InvalidNotation, NotationError, parse_tiles
 from engine.tiles import Tile
-from engine.tiletext import IllegalNotation, InvalidNotation, NotationError, parse_tiles
 
 T = TypeVar("T")
 

@@ -12,9 +12,9 @@ Whether a claim is *consistent*, and whether it *wins*, is asked elsewhere: `Rul
 
 from __future__ import annotations
 
-from engine.claimobject import claim_from_object, claim_to_object
-from engine.claimtext import format_claim, parse_claim, parse_hand
-from engine.tiletext import (
+from engine.text.claimobject import claim_from_object, claim_to_object
+from engine.text.claimtext import format_claim, parse_claim, parse_hand
+from engine.text.tiletext import (
     AmbiguousNotation,
     IllegalNotation,
     InvalidNotation,

@@ -15,7 +15,7 @@ from engine.jsonvalues import given_keys, named, want_count, want_list, want_opt
 from engine.options import OptionError, OptionSpec, spec_from_table
 from engine.rulebase import OptionsChosen
 from engine.ruledata import PageSection, digest_of, page_sections
-from engine.tiletext import IllegalNotation, InvalidNotation
+from engine.text.tiletext import IllegalNotation, InvalidNotation
 
 FactValue = bool | int | str | tuple[tuple[str, int], ...]
 """What a fact can be: yes or no, a number, one of some words, or a list of (word, number)."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.errors import EngineError
 from engine.jsonvalues import given_keys, named, want_count, want_list
-from engine.tiletext import IllegalNotation, NotationError
+from engine.text.tiletext import IllegalNotation, NotationError
 from engine.tournament.pairing import NoPairingError, Pairing, Team, draw_lots, pair_round
 from engine.tournament.ranking import Criterion, Standing, Value, head_to_head, part
 from engine.tournament.scores import BYE, DRAW, LOSS, MOST_ROUNDS, WIN, cumulative, prize_places, total_score

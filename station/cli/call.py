@@ -10,8 +10,8 @@ from engine.calls import Award, Call, Want
 from engine.claim import Seat
 from engine.jsonvalues import want_tile
 from engine.rulesets import RuleSet
+from engine.text.tiletext import parse_tiles
 from engine.tiles import Tile
-from engine.tiletext import parse_tiles
 from engine.verdict import Problem
 from station.cli.failures import plain_failures
 from station.cli.output import NO, OK, emit, say

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from engine import rulesets
-from engine.answertext import answer_lines, notes_of, sheet_answer_lines
+from engine.answers.text import answer_lines, notes_of, sheet_answer_lines
 from engine.errors import MissingExtraError
 from engine.notation import NotationError, parse_claim
 from engine.reasons import LANGUAGES

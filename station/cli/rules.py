@@ -10,9 +10,9 @@ import msgspec
 
 from engine import rulesets
 from engine.options import OptionSpec
+from engine.pages.rulepage import rule_page
+from engine.pages.sheetpage import sheet_page
 from engine.reasons import LANGUAGES
-from engine.rulepage import rule_page
-from engine.sheetpage import sheet_page
 from station.cli.declared import declared_lines, declared_object
 from station.cli.failures import plain_failures
 from station.cli.output import OK, emit, say

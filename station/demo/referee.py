@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.factcodec import fact_from_json, fact_to_json
 from engine.facts import Facts, FactSpec
 from engine.notation import format_meld, format_tiles
 from engine.rulesets import RuleSet
+from engine.text.factcodec import fact_from_json, fact_to_json
 from engine.tiles import Tile
 from station.demo.laid import LaidOpen, OpenTiles, shown, shown_open
 from station.places import Place, place_of, seat_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.factcodec import fact_from_json, fact_to_json
 from engine.facts import Facts, FactSpec, FactValue
 from engine.notation import NotationError
 from engine.rulesets import RuleSet
+from engine.text.factcodec import fact_from_json, fact_to_json
 from engine.tiles import Tile
 from station.places import Place
 from station.session import ClaimState

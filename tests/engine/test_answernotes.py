@@ -3,7 +3,7 @@
 import pytest
 
 from engine import rulesets
-from engine.answertext import answer_lines, notes_of
+from engine.answers.text import answer_lines, notes_of
 from engine.notation import parse_claim
 from engine.vectors import answer_claim
 from engine.verdict import Outcome

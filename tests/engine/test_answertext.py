@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from engine import rulesets
-from engine.answernotes import WORDS
-from engine.answertext import answer_lines
-from engine.answerwords import LABELS, PAYERS, POLICY_PAYERS, WINDS
+from engine.answers.notes import WORDS
+from engine.answers.text import answer_lines
+from engine.answers.words import LABELS, PAYERS, POLICY_PAYERS, WINDS
 from engine.notation import claim_from_object, parse_claim
 from engine.reasons import COMMON, LANGUAGES
 from engine.settlement import Settlement

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import rulesets
-from engine.callobject import call_from_object
 from engine.claim import Seat
 from engine.errors import EngineError
 from engine.match import Match
 from engine.ruledata import CallSpec
 from engine.rules.zhenjiang import Zhenjiang
+from engine.text.callobject import call_from_object
+from engine.text.tiletext import NotationError
 from engine.tiles import Tile
-from engine.tiletext import NotationError
 
 RULES = rulesets.load("zhenjiang")
 CHOW = CallSpec(name="chow", rank=2, next_only=True, suits_only=True, section="§4", text="chow")

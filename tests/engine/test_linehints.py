@@ -3,8 +3,8 @@
 import pytest
 
 from engine import rulesets
-from engine.linehints import either, of_key, ways_to_win, written
 from engine.notation import NotationError, parse_claim
+from engine.text.linehints import either, of_key, ways_to_win, written
 
 HAND = "123m456m789m11z34s +5s flip=1p how=self seat=1"
 

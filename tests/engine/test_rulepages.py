@@ -9,11 +9,11 @@ import pytest
 
 from engine import rulesets
 from engine.errors import EngineError
-from engine.pagetext import WORDS, table
+from engine.pages.rulepage import rule_page
+from engine.pages.sheetpage import sheet_page
+from engine.pages.text import WORDS, table
 from engine.reasons import LANGUAGES
 from engine.ruledata import page_sections
-from engine.rulepage import rule_page
-from engine.sheetpage import sheet_page
 from tests.engine.extras import marks
 
 ROOT = Path(__file__).parents[2]

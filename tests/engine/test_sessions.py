@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from engine import rulesets
-from engine.callobject import call_from_object
 from engine.claim import Seat
 from engine.match import Match
 from engine.notation import claim_from_object
+from engine.text.callobject import call_from_object
 from engine.tiles import Tile
 from engine.vectors import describe_settlement, describe_verdict
 from tests.engine.extras import marks

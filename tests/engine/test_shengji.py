@@ -16,7 +16,7 @@ from engine.options import OptionError
 from engine.rules.shengji import DealEntry, Penalty, Shengji, Side
 from engine.rules.shengji_match import Match, PenaltyLocked
 from engine.sheet import ScoreSheet, sheet_data
-from engine.tiletext import IllegalNotation, InvalidNotation, NotationError
+from engine.text.tiletext import IllegalNotation, InvalidNotation, NotationError
 from engine.vectors import check_vector
 
 TABLE = tomllib.loads((rulesets.RULES / "shengji.toml").read_text(encoding="utf-8"))

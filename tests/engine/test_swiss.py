@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import EngineError
-from engine.tiletext import IllegalNotation, InvalidNotation, NotationError
+from engine.text.tiletext import IllegalNotation, InvalidNotation, NotationError
 from engine.tournament.matching import cheapest_pairs
 from engine.tournament.pairing import NoPairingError, Pairing, draw_lots, pair_round
 from engine.tournament.ranking import head_to_head, part

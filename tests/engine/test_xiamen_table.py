@@ -5,11 +5,11 @@ from itertools import product
 import pytest
 
 from engine import rulesets
-from engine.callobject import call_from_object
 from engine.calls import Call
 from engine.claim import Seat
 from engine.errors import EngineError
 from engine.notation import parse_tiles
+from engine.text.callobject import call_from_object
 from engine.tiles import Tile
 from engine.wall import Slot, break_point
 

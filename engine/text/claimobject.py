@@ -8,8 +8,6 @@ from typing import Any
 
 from engine import rulesets
 from engine.claim import DRAW, Claim, Facts, Seat, Shown
-from engine.claimtext import check_owner_of_melds, concealed_text, how_of, in_order
-from engine.factcodec import fact_from_json, fact_to_json
 from engine.facts import FactValue
 from engine.jsonvalues import (
     IGNORED_KEYS,
@@ -24,8 +22,10 @@ from engine.jsonvalues import (
 )
 from engine.melds import Meld
 from engine.ruledata import RuleData
-from engine.showntext import seat_facts_in_order, shown_or_none
-from engine.tiletext import (
+from engine.text.claimtext import check_owner_of_melds, concealed_text, how_of, in_order
+from engine.text.factcodec import fact_from_json, fact_to_json
+from engine.text.showntext import seat_facts_in_order, shown_or_none
+from engine.text.tiletext import (
     IllegalNotation,
     InvalidNotation,
     format_meld,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from engine.answerwords import LABELS
+from engine.answers.words import LABELS
 from engine.claim import DRAW
 from engine.facts import FactSpec
-from engine.pagetext import WORDS, heading, option_table, paragraph, said, table
+from engine.pages.text import WORDS, heading, option_table, paragraph, said, table
 from engine.ruledata import HowSpec, RuleData
 from engine.tiles import Tile
 from engine.verdict import Outcome

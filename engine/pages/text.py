@@ -1,4 +1,4 @@
-"""Markdown and fixed words that the pages for referees share (`engine.rulepage`, `engine.sheetpage`)."""
+"""Markdown and fixed words which the pages for referees share (`rulepage`, `sheetpage`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Protocol
 from engine.options import OptionSpec
 
 WORDS: Mapping[str, Mapping[str, str]] = tomllib.loads(
-    Path(__file__).with_name("pagewords.toml").read_text(encoding="utf-8")
+    Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
 )
 """Fixed words by language ("en", "zh"), and what melds are called ("melds_en", "melds_zh")."""
 

@@ -1,7 +1,8 @@
 """The page of a rule set for referees: Markdown made from its data file and from worked examples.
 
 What is decided how stands in the file (`page`); around it the page says how a hand is written and how an
-answer is read (`engine.pagehowto`), and lists prices, options and calls by section. Pure: text in, text out.
+answer is read (`engine.pages.howto`), and lists prices, options and calls by section. Pure: text in,
+text out.
 """
 
 from __future__ import annotations
@@ -10,15 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from engine import rulesets
-from engine.answertext import answer_lines
-from engine.answerwords import PAYERS, UNITS
+from engine.answers.text import answer_lines
+from engine.answers.words import PAYERS, UNITS
 from engine.claim import DRAW
-from engine.claimobject import claim_from_object
-from engine.claimtext import format_claim
-from engine.pagehowto import how_to_read, how_to_write
-from engine.pagetext import WORDS, block, heading, option_table, page_head, paragraph, said, table
+from engine.pages.howto import how_to_read, how_to_write
+from engine.pages.text import WORDS, block, heading, option_table, page_head, paragraph, said, table
 from engine.ruledata import PageSection, RuleData
 from engine.ruleset import RuleSet
+from engine.text.claimobject import claim_from_object
+from engine.text.claimtext import format_claim
 from engine.verdict import Outcome
 
 Examples = Sequence[Mapping[str, Any]]

@@ -11,17 +11,18 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from engine import linehints, rulesets
+from engine import rulesets
 from engine.claim import DRAW, Claim, Facts, Options, OptionValue, Seat
 from engine.errors import EngineError
-from engine.factcodec import at, fact_from_word, fact_to_word, read_count, read_counts, read_truth
 from engine.facts import FactSpec, FactValue
 from engine.hand import Hand
 from engine.jsonvalues import want_tile
 from engine.melds import Meld
 from engine.ruledata import RuleData
-from engine.showntext import ShownDraft, shown_words
-from engine.tiletext import (
+from engine.text import linehints
+from engine.text.factcodec import at, fact_from_word, fact_to_word, read_count, read_counts, read_truth
+from engine.text.showntext import ShownDraft, shown_words
+from engine.text.tiletext import (
     AmbiguousNotation,
     IllegalNotation,
     InvalidNotation,

@@ -9,15 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from unicodedata import east_asian_width
 
-from engine.answerabout import INSTEAD, sentence
-from engine.answernotes import notes, winds_text
-from engine.answerwords import LABELS, PAYERS, POLICY_PAYERS, UNITS
+from engine.answers.about import INSTEAD, sentence
+from engine.answers.notes import notes, winds_text
+from engine.answers.words import LABELS, PAYERS, POLICY_PAYERS, UNITS
 from engine.claim import Claim
 from engine.decompose import Decomposition, Group
 from engine.ruleset import RuleSet
 from engine.settlement import Settlement
+from engine.text.tiletext import format_tiles
 from engine.tiles import Tile
-from engine.tiletext import format_tiles
 from engine.verdict import Outcome, PriceItem, Problem, Verdict
 
 COLUMN = 9

@@ -13,8 +13,8 @@ from engine import rulesets
 from engine.calls import Call
 from engine.claim import Seat
 from engine.jsonvalues import named, want_count, want_text, want_tile, want_tiles, want_truth
+from engine.text.tiletext import IllegalNotation, InvalidNotation
 from engine.tiles import Tile
-from engine.tiletext import IllegalNotation, InvalidNotation
 
 
 def call_from_object(obj: Mapping[str, Any], ruleset_id: str) -> Call:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from engine import linehints
 from engine.facts import Counters, FactSpec, FactValue
 from engine.jsonvalues import want_count, want_object, want_text, want_tiles, want_truth
-from engine.tiletext import (
+from engine.text import linehints
+from engine.text.tiletext import (
     AmbiguousNotation,
     IllegalNotation,
     InvalidNotation,

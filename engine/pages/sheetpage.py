@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from engine import rulesets
-from engine.answertext import sheet_answer_lines
+from engine.answers.text import sheet_answer_lines
 from engine.jsonvalues import IGNORED_KEYS
-from engine.pagetext import WORDS, block, heading, option_table, page_head, paragraph, said, table
+from engine.pages.text import WORDS, block, heading, option_table, page_head, paragraph, said, table
 from engine.sheet import ScoreSheet, SheetFact
 
 Examples = Sequence[Mapping[str, Any]]

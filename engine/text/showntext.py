@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import groupby
 
-from engine import linehints
 from engine.claim import Claim, Facts, Shown
-from engine.factcodec import at, fact_from_word, fact_to_word, pieces
 from engine.facts import FactSpec, FactValue
 from engine.melds import Meld
 from engine.ruledata import RuleData
-from engine.tiletext import AmbiguousNotation, IllegalNotation, InvalidNotation, format_meld, parse_meld
+from engine.text import linehints
+from engine.text.factcodec import at, fact_from_word, fact_to_word, pieces
+from engine.text.tiletext import AmbiguousNotation, IllegalNotation, InvalidNotation, format_meld, parse_meld
 
 
 class ShownDraft:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from engine.answerwords import WINDS
+from engine.answers.words import WINDS
 from engine.claim import DRAW, Claim
 from engine.consistency import TILE_DEFECTS
 from engine.errors import EngineError
 from engine.hand import Hand
 from engine.ruleset import RuleSet
 from engine.settlement import Settlement
+from engine.text.tiletext import format_tiles
 from engine.tiles import Tile
-from engine.tiletext import format_tiles
 from engine.verdict import Outcome, Payers, Verdict
 
 WORDS: Mapping[str, Mapping[str, str]] = {

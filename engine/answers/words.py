@@ -1,4 +1,4 @@
-"""Fixed words of the answers for referees (`engine.answertext`), English and Chinese."""
+"""Fixed words of the answers for referees (`engine.answers.text`), English and Chinese."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Pages for referees, made from a rule set's data and its worked examples."""

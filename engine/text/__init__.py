@@ -1,0 +1,1 @@
+"""Texts of the notation, read and written; use them from `engine.notation`."""
