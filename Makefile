@@ -1,5 +1,5 @@
 # Two commands for everybody: `make demo` runs the system, `make test` checks it. Both set up what they need.
-.PHONY: demo demo-live test test-fast coverage lint fmt docs bench soak mutation clean setup-demo setup-test setup-soak
+.PHONY: demo demo-live test test-fast coverage lint fmt docs bench soak mutation clean setup-demo setup-test setup-soak setup-bench
 .NOTPARALLEL:
 
 BIN := .venv/bin
@@ -34,7 +34,7 @@ fmt: setup-test
 docs: setup-test
 	$(BIN)/python docs/make_pages.py
 
-bench: setup-test
+bench: setup-bench
 	$(BIN)/python -m benchmarks
 
 soak: setup-soak
@@ -60,3 +60,6 @@ setup-test:
 
 setup-soak:
 	@.ci/setup soak
+
+setup-bench:
+	@.ci/setup bench
