@@ -55,6 +55,8 @@ class Mcr(RuleSet):
             yield "kong", "melds without K: or A:"
         if rob and claim.how == "self":
             yield "rob", "how=self"
+        if kong and last:
+            yield "kong", "last"  # a replacement comes from the tail: it is not the last tile of the wall
         if rob and last:
             yield "rob", "last"  # after the last tile there is no replacement, so no kong
         if claim.win is None:

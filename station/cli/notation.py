@@ -11,7 +11,7 @@ import msgspec
 from engine import rulesets
 from engine.notation import NotationError, claim_from_object, claim_to_object, format_claim, parse_claim
 from station.cli.failures import plain_failures
-from station.cli.output import OK, emit, say
+from station.cli.output import OK, emit, note, say
 from station.errors import ConfigError
 
 DEFAULT = "zhenjiang"
@@ -21,7 +21,11 @@ DEFAULT = "zhenjiang"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("text", metavar="LINE|JSON", help="a claim in either form; - reads stdin")
-    parser.add_argument("--ruleset", metavar="ID", help=f"rule set (default: {DEFAULT})")
+    parser.add_argument(
+        "--ruleset",
+        metavar="ID",
+        help=f"rule set (default: {DEFAULT}, or the only one whose notation the text is)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -34,11 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
             code="notation",
         )
     with plain_failures():
-        try:
-            other_form = _converted(text, arguments.ruleset or DEFAULT)
-        except NotationError as error:
-            fix = "See docs/notation.md." if arguments.ruleset else _hint(text)
-            raise ConfigError(f"{text!r}: {error}.", fix=fix, code="notation") from None
+        other_form = _converted_or_refused(text, arguments.ruleset)
     if isinstance(other_form, str) and not arguments.json:
         say(other_form)
     else:
@@ -53,18 +53,33 @@ def _converted(text: str, ruleset: str) -> str | dict[str, Any]:
     return claim_to_object(parse_claim(text, ruleset), ruleset)
 
 
-def _hint(text: str) -> str:
-    """Name the rule sets that can read the text; nobody has said which one is meant."""
-    others = []
+def _converted_or_refused(text: str, ruleset: str | None) -> str | dict[str, Any]:
+    """The other form by the rule set named, else by the default, else by the only one that can read it."""
+    try:
+        return _converted(text, ruleset or DEFAULT)
+    except NotationError as error:
+        others = [] if ruleset else _readers(text)
+        if len(others) == 1:
+            note(f"Read as a claim of {others[0]}.")
+            return _converted(text, others[0])
+        fix = "See docs/notation.md."
+        if others:
+            fix = f"It reads as a claim of {' or '.join(others)}: add --ruleset {others[0]}."
+        elif ruleset is None:
+            fix = "See docs/notation.md; name the rule set with --ruleset."
+        raise ConfigError(f"{text!r}: {error}.", fix=fix, code="notation") from None
+
+
+def _readers(text: str) -> list[str]:
+    """The rule sets that can read the text."""
+    found = []
     for ruleset in rulesets.ids():
         try:
             _converted(text, ruleset)
         except NotationError:
             continue
-        others.append(ruleset)
-    if not others:
-        return "See docs/notation.md; name the rule set with --ruleset."
-    return f"It reads as a claim of {' or '.join(others)}: add --ruleset {others[0]}."
+        found.append(ruleset)
+    return found
 
 
 def _object(text: str) -> dict[str, object]:

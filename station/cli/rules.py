@@ -46,22 +46,33 @@ def _load(name: str) -> rulesets.RuleSet | rulesets.ScoreSheet:
 
 
 def _list(*, as_json: bool) -> int:
-    rows: list[dict[str, Any]] = []
-    for name in (*rulesets.ids(), *rulesets.sheet_ids()):
-        rules = _load(name)
-        sheet = isinstance(rules, rulesets.ScoreSheet)
-        players = None if isinstance(rules, rulesets.ScoreSheet) else rules.players
-        row = {"id": rules.id, "name": rules.data.name, "players": players, "hash": rules.hash}
-        rows.append({**row, "kind": "sheet" if sheet else "mahjong"})
+    every = [_load(name) for name in (*rulesets.ids(), *rulesets.sheet_ids())]
     if as_json:
-        emit(rows)
+        emit({"rulesets": [_told(rules) for rules in every]})
         return OK
-    for row in rows:
-        say(
-            f"{row['id']}  {row['name']}  "
-            + (f"{row['players']} players" if row["players"] else "score sheet")
-        )
+    for rules in every:
+        players = _players(rules)
+        say(f"{rules.id}  {rules.data.name}  " + (f"{players} players" if players else "score sheet"))
     return OK
+
+
+def _players(rules: rulesets.RuleSet | rulesets.ScoreSheet) -> int | None:
+    """How many play; None for a score sheet."""
+    return None if isinstance(rules, rulesets.ScoreSheet) else rules.players
+
+
+def _told(rules: rulesets.RuleSet | rulesets.ScoreSheet) -> dict[str, Any]:
+    """A rule set or sheet as one object: what it is, every option, and what it declares."""
+    players = _players(rules)
+    return {
+        "id": rules.id,
+        "name": rules.data.name,
+        "kind": "mahjong" if players else "sheet",
+        "players": players,
+        "hash": rules.hash,
+        "options": [_option(spec) for spec in rulesets.option_specs(rules.id).values()],
+        **declared_object(rules),
+    }
 
 
 def _page(arguments: argparse.Namespace) -> int:
@@ -88,8 +99,7 @@ def _one(name: str, *, as_json: bool) -> int:
     rules = _load(name)
     specs = rulesets.option_specs(name).values()
     if as_json:
-        told = {"id": rules.id, "name": rules.data.name, "hash": rules.hash}
-        emit({**told, "options": [_option(spec) for spec in specs], **declared_object(rules)})
+        emit(_told(rules))
         return OK
     say(f"{rules.id}  {rules.data.name}  ({rules.data.document})")
     for line in declared_lines(rules):

@@ -100,6 +100,7 @@ def test_facts_have_limits(key, value):
         (ROB.replace("C:123s", "C:123p"), "rob", "2p in the hand"),
         (ROB.replace("13789p", "12789p"), "rob", "2p in the hand"),
         (f"{ROB} last", "rob", "last"),
+        (f"{KONG} last", "kong", "last"),
         (KONG.replace("how=self", "how=discard from=0"), "kong", "how=discard"),
         (f"{SELF} kong", "kong", "melds without K: or A:"),
         (FOURTH.replace("22456p89s", "2245p789s"), "fourth", "7s in the hand"),
@@ -111,7 +112,7 @@ def test_facts_that_contradict_each_other_are_named_together(line, one, other):
 
 
 def test_facts_that_can_stand_together_do():
-    assert contradictions(f"{KONG} last fourth") == []  # the last tile may replace a kong
+    assert contradictions(f"{KONG} fourth") == []
     assert contradictions(f"{ROB} fourth") == []  # the other three lie open in the pung
     assert contradictions(FOURTH.replace("C:123m", "C:678s").replace("678m22456p", "12322456p")) == []
     assert contradictions(ROB.replace("C:123s", "K:5555s")) == []

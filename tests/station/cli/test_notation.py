@@ -1,4 +1,4 @@
-"""`quezhuo notation`: both forms of every rule set, and a hint when the rule set was not named."""
+"""`quezhuo notation`: both forms of every rule set, found by the text where only one can read it."""
 
 from __future__ import annotations
 
@@ -28,15 +28,21 @@ def test_both_forms_of_every_rule_set(ruleset: str, line: str, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize("ruleset", ["xiamen", "fengcheng", "mcr", "riichi"])
-def test_a_text_of_another_rule_set_names_it(ruleset: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["notation", LINES[ruleset]]) == 2
-    told = capsys.readouterr().err
-    assert f"add --ruleset {ruleset}." in told
-    assert "(at position " in told
+def test_a_text_that_only_one_rule_set_reads_is_its(ruleset: str, capsys: pytest.CaptureFixture[str]) -> None:
     main(["notation", LINES[ruleset], "--ruleset", ruleset])
     as_object = capsys.readouterr().out
-    assert main(["notation", as_object]) == 2
-    assert f"add --ruleset {ruleset}." in capsys.readouterr().err
+    for text in (LINES[ruleset], as_object):
+        assert main(["notation", text]) == 0
+        told = capsys.readouterr()
+        assert told.err == f"Read as a claim of {ruleset}.\n"
+        assert told.out.strip() in (LINES[ruleset], as_object.strip())
+
+
+def test_a_text_of_several_other_rule_sets_names_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["notation", "11z +1z how=self seat=2 prevailing=1"]) == 2  # a fact of two rule sets
+    told = capsys.readouterr().err
+    assert "a claim of mcr or riichi: add --ruleset mcr." in told
+    assert "(at position " in told
 
 
 def test_a_text_that_nobody_reads_or_of_a_named_rule_set_gets_no_such_hint(
