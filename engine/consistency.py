@@ -68,7 +68,8 @@ def _tile_defects(tiles: Sequence[Tile], indicator: Tile | None, bounds: Bounds)
     Counted are the tiles of the claim, the indicator, and what is known to be elsewhere.
     """
     copies = Counter(tiles)
-    copies.update(bounds.elsewhere)
+    if bounds.elsewhere:
+        copies.update(bounds.elsewhere)
     if indicator is not None:
         copies[indicator] += not bounds.indicator_taken
     counts, last = bounds.data.tile_set.counts, Tile.BAMBOO

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from typing import TypeVar, overload
 
 V = TypeVar("V")
@@ -27,7 +27,7 @@ class FrozenMap(Mapping[str, V]):
     def __iter__(self) -> Iterator[str]:
         return iter(self._items)
 
-    # faster than the defaults, which try and fail
+    # faster than the defaults, which try and fail, or go through Python for each value
 
     def __contains__(self, name: object) -> bool:
         return name in self._items
@@ -39,6 +39,18 @@ class FrozenMap(Mapping[str, V]):
     def get(self, name: str, /, default: object = None) -> object:
         """The value of a name, else the default."""
         return self._items.get(name, default)
+
+    def keys(self) -> KeysView[str]:
+        """The names."""
+        return self._items.keys()
+
+    def values(self) -> ValuesView[V]:
+        """The values."""
+        return self._items.values()
+
+    def items(self) -> ItemsView[str, V]:
+        """Names with their values."""
+        return self._items.items()
 
     def __len__(self) -> int:
         return len(self._items)
