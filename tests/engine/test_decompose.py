@@ -111,7 +111,7 @@ def test_wildcards_only_are_read_as_themselves():
 
 
 def test_wildcards_without_a_kind_are_a_mistake_of_the_caller():
-    with pytest.raises(ValueError, match="wild"):
+    with pytest.raises(ValueError, match=r"^wildcards without their kind: give `wild`\.$"):
         list(decompositions([0] * KINDS, 2, None))
 
 
@@ -197,6 +197,7 @@ def test_more_than_four_tiles_of_the_wildcard_kind_are_not_all_as_themselves():
     found = readings("11z55s", wilds=4, wild=WILD)
     assert found
     assert max(reading.as_itself for reading in found) == 4
+    assert max(reading.as_itself for reading in readings("11z11m", wilds=4, wild=Tile.M1)) == 4
     assert all(reading.as_itself + reading.substituted == 6 for reading in found)
 
 

@@ -197,6 +197,21 @@ def test_who_settles_with_whom(settlement, net):
 
 
 @pytest.mark.parametrize(
+    ("facts", "transfers"),
+    [
+        ("p0.spread=honors:4 p1.yaoji=pair_start", ((0, 1, 40), (2, 0, 80), (2, 1, 60))),
+        ("p0.spread=honors:4 p1.yaoji=pair_start settlement=dealer_only", ((0, 1, 20), (2, 0, 40))),
+        ("p1.yaoji=single yaoji_single=1 settlement=pairwise_flat", ((0, 1, 1), (2, 1, 1))),
+        ("p2.yaoji=single yaoji_single=1 settlement=pairwise_flat", ((0, 2, 1), (1, 2, 1))),
+        ("", ()),
+    ],
+)
+def test_who_pays_whom_is_told_pair_by_pair(facts, transfers):
+    claim = parse_claim(f"how=draw {facts}", "fengcheng")
+    assert RULES.settle(RULES.check(claim), claim).transfers == transfers
+
+
+@pytest.mark.parametrize(
     ("lei", "per_point", "points"),
     [(40, 10, 4), (5, 10, 1), (4, 10, 0), (45, 10, 5), (44, 10, 4), (14, 10, 1), (15, 10, 2), (1, 2, 1)],
 )

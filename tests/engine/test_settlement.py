@@ -1,5 +1,7 @@
 """Money: sums to zero, never more than a payer has, fair to every seat."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,7 +10,7 @@ from engine import rulesets
 from engine.claim import Claim, Counters, Facts, Seat
 from engine.errors import EngineError
 from engine.notation import parse_tiles
-from engine.settlement import Settlement, nothing
+from engine.settlement import Settlement, check_chips, nothing
 from engine.tiles import Tile
 from engine.verdict import Outcome
 
@@ -125,8 +127,31 @@ def test_fines_sum_to_zero_with_the_bank(offender, fine_to, amount):
 
 
 def test_a_settlement_that_makes_or_loses_chips_cannot_be_built():
-    with pytest.raises(EngineError, match="sum to 0"):
-        Settlement(pay=(1, 0, 0, 0), unpaid=(0, 0, 0, 0))
+    nobody = (0, 0, 0, 0)
+    one = (1, 0, 0, 0)
+    for wrong in (
+        {"pay": one},
+        {"pay": nobody, "bank": 1},
+        {"pay": one, "bank": 1},
+        {"pay": nobody, "outside": one},
+        {"pay": nobody, "deferred": one},
+        {"pay": nobody, "deferred_bank": -1},
+    ):
+        with pytest.raises(EngineError, match="a settlement must sum to 0 per account: Settlement"):
+            Settlement(unpaid=nobody, **wrong)
+    assert Settlement(pay=one, bank=-1, deferred=one, deferred_bank=-1, unpaid=nobody).loans == nobody
+
+
+def test_chips_are_one_number_per_seat_and_below_zero_only_where_that_can_be():
+    check_chips((0, 0, 5), 3)
+    check_chips((-1, 0, 5), 3, below_zero=True)
+    for chips, players, below in (((-1, 0, 5), 3, False), ((0, 0), 3, True), ((1, 1, 1, 1), 3, False)):
+        with pytest.raises(
+            EngineError, match=re.escape(f"chips must be 3 numbers from 0, not {list(chips)}.")
+        ):
+            check_chips(chips, players, below_zero=below)
+    with pytest.raises(EngineError, match="chips must be"):
+        check_chips((0, -1), 2)
 
 
 def test_where_nobody_pays_nobody_owes():

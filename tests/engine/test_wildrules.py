@@ -114,6 +114,9 @@ def test_every_tile_wins_only_beside_a_wildcard_that_nothing_needs():
     assert RULES.every_tile_wins(parse_hand("123m456p789s111z2p"), Tile.P1)
     assert STRICT.every_tile_wins(parse_hand("123m456p789s234m2p"), Tile.P1)
     assert not STRICT.every_tile_wins(parse_hand("1111m23m456p789s2p"), Tile.P1)
+    laid = parse_hand("2p123m456p789s P:111z")
+    assert RULES.every_tile_wins(laid, Tile.P1)
+    assert not STRICT.every_tile_wins(laid, Tile.P1)  # the fourth East would pair with a fifth
     assert not RULES.every_tile_wins(parse_hand("123m456p789s111z2p"), Tile.P2)  # 3p is wild
     assert not RULES.every_tile_wins(parse_hand("123m456p79s111z3m2p"), Tile.P1)
     assert not RULES.every_tile_wins(READY, Tile.P1)

@@ -304,8 +304,35 @@ def test_a_reading_is_worth_what_each_pays():
     assert RULES.price(claim, reading).value == (8 + 1) * 2
 
 
-def test_the_passed_tile_is_named():
-    assert about(f"{READY} how=ping seat=1 passed=6s", "passed_tile") == [("win=6s", "passed")]
+@pytest.mark.parametrize(
+    ("line", "code", "named"),
+    [
+        (f"{READY} how=ping seat=1 passed=6s", "passed_tile", ("win=6s", "passed")),
+        (f"{READY} how=ping seat=1 gold_discarded",
+         "xianggong", ("gold_discarded", "gold_discard=forbidden")),
+        (f"{READY} how=ping seat=1 gold_discarded gold_discard=lock",
+         "gold_lock", ("how=ping", "gold_discarded")),
+        (f"{READY} how=robkong seat=1 pung_same_round",
+         "rob_kong_not_allowed", ("how=robkong", "pung_same_round")),
+        ("123m456m789m123s45s5p2z +6s flip=5p how=ping seat=1",
+         "gold_in_hand_no_discard_win", ("how=ping", "5p in the hand")),
+        ("123m456m5p456s789s A:3333z flip=5p how=youjin seat=1 kong_same_round",
+         "youjin_after_concealed_kong", ("how=youjin", "kong_same_round")),
+        ("555p147m258s369p1234z flip=5p how=sanjin_mid seat=1 midgame_three_gold=must_youjin",
+         "midgame_three_gold_not_allowed", ("how=sanjin_mid", "midgame_three_gold=must_youjin")),
+        ("55p147m258s369p12345z flip=5p how=sanjin_mid seat=1",
+         "not_three_gold", ("how=sanjin_mid", "golds=2")),
+        (f"{HAND} flip=5p how=sanyou seat=1", "not_any_tile_wait", ("how=sanyou",)),
+    ],
+)  # fmt: skip
+def test_what_refuses_a_win_is_named(line, code, named):
+    assert about(line, code) == [named]
+
+
+def test_without_the_gold_nothing_is_said_of_discarded_golds():
+    line = f"{HAND} +6s how=zimo seat=1 gold_discarded"
+    assert check(line).problems == ("contradictory_facts",)
+    assert about(line, "contradictory_facts") == [("flip=none", "ruleset=xiamen")]
 
 
 def test_the_tile_drawn_in_youjin_makes_the_water_exact():

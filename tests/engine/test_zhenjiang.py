@@ -116,7 +116,13 @@ def test_wildcards_are_a_permutation_of_the_kinds():
         (f"{HAND} +5s flip=1p how=self seat=1 base=3", "self_nosub", (-18, 54, -18, -18)),
         (f"{HAND} +5s flip=1p how=heaven seat=0", "tianhu", (36, -12, -12, -12)),
         (f"{HAND} +5s flip=1p how=heaven seat=0 combine=sum", "tianhu", (54, -18, -18, -18)),
+        ("77z123m456p789s11p +9m flip=5z how=heaven seat=0 combine=sum", "tianhu", (45, -15, -15, -15)),
         (f"{HAND} +5s flip=1p how=self seat=0 self_nosub=7", "self_nosub", (21, -7, -7, -7)),
+        ("2p123m456p789s P:111z +9m flip=1p how=self seat=0", "pao", (15, -5, -5, -5)),
+        ("2p123m456p789s P:111z +9m flip=1p how=self seat=0 wild_fifth_copy=false",
+         "self_sub", (9, -3, -3, -3)),
+        ("11z45s123m A:8888p A:7777p +3s flip=1p how=self seat=0 kong_fee",
+         "self_nosub", (30, -10, -10, -10)),
         ("77z123m456p789s11p +9m flip=5z how=self seat=0 combine=sum", "pao", (24, -8, -8, -8)),
         ("77z123m456p789s11p +9m flip=5z how=self seat=0 pao_da=false", "self_sub", (9, -3, -3, -3)),
         ("77z123m456p789s11p +9m flip=5z how=discard seat=0 from=1", "discard", (8, -4, -2, -2)),
@@ -205,6 +211,11 @@ def test_no_win(line, problems):
         RULES.settle(verdict, parse_claim(line, "zhenjiang"))
 
 
+def test_a_robbed_kong_is_refused_by_its_name():
+    refused = f"{HAND} +5s flip=1p how=robkong seat=1 from=0 rob_kong=false"
+    assert about(refused, "rob_kong_not_allowed") == [("how=robkong",)]
+
+
 def test_natural_wins_pass_where_a_discard_needs_them():
     line = "123m456p789p11z4s6s +5s flip=4s how=discard seat=0 from=3 ron_needs_natural"
     assert answer(line)["outcome"] == "win"
@@ -239,6 +250,7 @@ def test_seven_pairs_with_four_alike_and_thirteen_orphans_are_no_forms():
         (f"{HAND} +5s flip=1p how=self seat=4 from=5 chips=1,2",
          ("contradictory_facts",) * 4),
         (f"{HAND} +5s how=self seat=0", ("contradictory_facts",)),
+        (f"{HAND} +5s how=self seat=0 da=er:1", ("contradictory_facts",)),
     ],
 )  # fmt: skip
 def test_inconsistent(line, problems):
@@ -359,6 +371,7 @@ TWO_WILDS = "123m456p789p1z3s66s +4s flip=5s how=self seat=0"
         (f"{ONE_WILD} da=shou:2", []),
         (f"{ONE_WILD} da=er:1", []),
         (f"{ONE_WILD} da=peng:1", []),
+        (f"{ONE_WILD} da=er:1,peng:1", []),
         (TWO_WILDS, [NOT_FIRST, NOT_SECOND]),
         (f"{TWO_WILDS} first_wild_must_be_discarded=off", [NOT_SECOND]),
         (f"{TWO_WILDS} second_wild_must_be_shown=off", [NOT_FIRST]),
