@@ -52,7 +52,15 @@ def test_the_fast_checker_knows_its_wildcard():
 
 @pytest.mark.parametrize(
     ("text", "natural"),  # 7z is wild
-    [("11z", True), ("1z7z", False), ("12m11z7z", False), ("123p77z456s", True), ("12m1z77z", False)],
+    [
+        ("11z", True),
+        ("1z7z", False),
+        ("12m11z7z", False),
+        ("123p77z456s", True),
+        ("12m1z77z", False),
+        ("123p77z456s111z999m222s", True),
+        ("123p77z46s111z999m2222s", False),
+    ],
 )
 def test_the_fast_checker_takes_hands_of_any_size(text, natural):
     assert WinChecker(Tile.RED).wins_unchecked(parse_tiles(text))
