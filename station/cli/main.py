@@ -143,7 +143,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return output.OK
     except Exception as error:
         failure = _plain(error)
-        if isinstance(error, OSError):  # perhaps stdout itself, which Python would flush once more at the end
+        if not _stdout_takes_more():  # Python would flush it once more at the end, and fail again
             as_json, sys.stdout = False, _nowhere()
         output.report_error(failure.code, failure.message, failure.fix, as_json=as_json)
         return failure.exit_status
@@ -156,6 +156,15 @@ def _run(words: Sequence[str]) -> int:
     if arguments.command is None:
         return output.BAD_INPUT
     return int(arguments.run(arguments))
+
+
+def _stdout_takes_more() -> bool:
+    """Whether what was printed could be written, whichever error tells of it."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return False
+    return True
 
 
 def _nowhere() -> TextIO:

@@ -124,7 +124,11 @@ def test_a_stop_while_a_command_starts_is_a_clean_stop(monkeypatch: pytest.Monke
 @pytest.mark.system
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [["rules", "zhenjiang"], ["--version"], ["config", "table"]], ids=" ".join)
-def test_output_that_nobody_can_take_makes_no_noise(words: list[str]) -> None:
+@pytest.mark.parametrize("buffered", [True, False])
+def test_output_that_nobody_can_take_makes_no_noise(
+    words: list[str], buffered: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", "" if buffered else "1")
     command = [*QUEZHUO, *words]
     read_end, write_end = os.pipe()
     os.close(read_end)
