@@ -173,6 +173,19 @@ def test_no_set_is_all_wildcards_for_other_tiles():
     ])  # fmt: skip
 
 
+@pytest.mark.parametrize("text", ["789m11z", "678p11z", "999s11z"])
+def test_every_set_with_a_substitute_has_a_natural_tile(text):
+    for reading in readings(text, wilds=3, wild=Tile.M1):
+        assert all(group.substituted < len(group.tiles) for group in reading.groups)
+
+
+@pytest.mark.parametrize("suit", "mps")
+def test_no_reading_comes_twice(suit):
+    found = [shown(reading) for reading in readings(f"5667{suit}11z", wilds=2, wild=Tile.EAST)]
+    assert len(found) == len(set(found))
+    assert "(4x)(5x)6x 5x6x7x 1z1z".replace("x", suit) in found
+
+
 @pytest.mark.parametrize(
     ("text", "wilds", "wild", "sets"),
     [

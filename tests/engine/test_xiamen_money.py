@@ -133,12 +133,12 @@ def test_every_spoiled_youjin_is_counted_on_the_chips_before_the_ruling():
 
 
 def test_the_seats_after_the_offender_get_his_chips_in_their_turn():
-    wins = [replace(YOUJIN, winner=Seat(seat)) for seat in (1, 0, 3)]
+    wins = [replace(YOUJIN, winner=Seat(seat)) for seat in (0, 3, 2)]
     for order in permutations(wins):
-        money = RULES.false_win(Seat(2), chips=(40, 40, 150, 40), wins=order)
-        # first 3 his 3 x 36, then the dealer what is left of 40 + 68 + 40, and nothing for 1
-        assert money.pay == (42, 0, -150, 108)
-        assert money.outside == (200 + 106, 200 + 108, -600 - 106 - 108, 200)
+        money = RULES.false_win(Seat(1), chips=(40, 150, 40, 40), wins=order)
+        # first 2 his 3 x 36, then 3 what is left for his, and nothing for the dealer's 68 + 40 + 40
+        assert money.pay == (0, -150, 108, 42)
+        assert money.outside == (200 + 148, -600 - 66 - 148, 200, 200 + 66)
 
 
 @pytest.mark.parametrize(
