@@ -128,7 +128,7 @@ def xiamen_youjin() -> dict[str, Any]:
 def mcr_win() -> dict[str, Any]:
     table = booth("mcr")
     table.to_play()
-    table.do("claim", place=3, how="self", facts={"kong": True, "last": True})
+    table.do("claim", place=3, how="self", facts={"kong": True})
     read(
         table,
         "concealed=6m 7m 8m 3p 4p 5s 5s; win=5p; meld:0=back 9s 9s back; meld:1=3m 4m 5m; flower=1f 6f 3f",

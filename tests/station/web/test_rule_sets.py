@@ -102,7 +102,7 @@ def test_chips_beside_the_stake_are_told(states):
 @needs("mcr")
 def test_fans_and_their_sum_are_told(states):
     text = text_of(render_fragment("referee", states["mcr_win"], "zh-Hans"))
-    for words in ("25 番", "妙手回春 8", "杠上开花 8", "门风 北", "杠后补牌"):
+    for words in ("17 番", "杠上开花 8", "暗杠 2", "门风 北", "杠后补牌"):
         assert words in text
     assert "翻牌" not in text
 
