@@ -127,9 +127,9 @@ def test_a_fact_of_a_claim_is_taken_back(referee, site, states):
         pytest.skip("needs the extra mcr")
     page = referee("mcr_win")
     page.locator("[data-sheet=amend]").tap()
-    page.locator("#sheet-amend label", has_text="Last tile of the wall").tap()
+    page.locator("#sheet-amend label", has_text="Replacement tile of a kong").tap()
     page.locator("#sheet-amend [data-submit]").tap()
-    assert sent(page, site) == ("amend", {"facts": {"last": False}})
+    assert sent(page, site) == ("amend", {"facts": {"kong": False}})
 
 
 def test_the_tile_just_drawn_is_picked(referee, site):
