@@ -31,6 +31,7 @@ __all__ = [
     "Floats",
     "Image",
     "Ints",
+    "Looks",
     "Reading",
     "TileReading",
     "VisionError",
@@ -130,6 +131,33 @@ class Detections:
     def sizes(self) -> Floats:
         """Widths and heights ``(N, 2)``, never negative."""
         return np.asarray(np.maximum(self.boxes[:, 2:] - self.boxes[:, :2], np.float32(0)), np.float32)
+
+
+EMBEDDING = 128
+"""Numbers of a classifier's embedding."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Looks:
+    """What the classifier says of ``N`` crops, row by row.
+
+    ``logits``: float32 ``(N, K)``, one per label; ``embeddings``: float32 ``(N, 128)``, unit length;
+    ``red``: float32 ``(N,)``, the logit of "if this is a five, it is a red one", None where the network has
+    no such output. Raises ShapeError when the shapes do not fit.
+    """
+
+    logits: Floats
+    embeddings: Floats
+    red: Floats | None = None
+
+    def __post_init__(self) -> None:
+        n = len(self.logits)
+        if self.logits.ndim != 2:
+            raise ShapeError("logits", "(N, K)", self.logits.shape)
+        if self.embeddings.shape != (n, EMBEDDING):
+            raise ShapeError("embeddings", f"({n}, {EMBEDDING})", self.embeddings.shape)
+        if self.red is not None and self.red.shape != (n,):
+            raise ShapeError("red", f"({n},)", self.red.shape)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,15 +18,17 @@ from vision.errors import ModelError, RegionError
 from vision.imaging import CROP_HEIGHT, CROP_WIDTH, fit, tile_crops
 from vision.interpret import Thresholds, opinions, softmax, tile_readings, why_not
 from vision.model_card import LABELS, ModelCard
-from vision.readings import Box, Detections, Floats, Image, Reading, check_image
+from vision.readings import Box, Detections, Floats, Image, Looks, Reading, check_image
 from vision.shapes import HandShape
 
-__all__ = ["Classify", "Detect", "Recognizer"]
+__all__ = ["Adapt", "Classify", "Detect", "Looks", "Recognizer"]
 
 Detect = Callable[[Image], Floats]
 """BGR uint8 ``(H, W, 3)``, sides multiples of 32 -> maps float32 ``(5, H/8, W/8)``."""
-Classify = Callable[[Image], Floats]
-"""BGR uint8 ``(N, 64, 48, 3)`` -> logits float32 ``(N, 44)``."""
+Classify = Callable[[Image], Looks]
+"""BGR uint8 ``(N, 64, 48, 3)`` -> logits ``(N, 44)``, embeddings ``(N, 128)``, whether fives are red."""
+Adapt = Callable[[Looks], Floats]
+"""What a table's own tiles make of the classifier's answers: logits float32 ``(N, 44)``."""
 
 BACK = LABELS.index("back")
 SPARE = 8
@@ -41,7 +43,8 @@ SURE = 0.9
 class Recognizer:
     """Reads tiles from pictures with two networks, given as plain callables.
 
-    Not bound to a thread; a call keeps no state.
+    Not bound to a thread; a call keeps no state. ``adapt`` corrects the classifier's answers by what is known
+    of the tiles in play; without it they count as they are.
     """
 
     detect: Detect
@@ -50,6 +53,7 @@ class Recognizer:
     settings: DecodeSettings = field(default_factory=DecodeSettings)
     limits: Thresholds = field(default_factory=Thresholds)
     card: ModelCard | None = None
+    adapt: Adapt | None = None
 
     @classmethod
     def load(cls, card: Path | None = None, threads: int = 1) -> Recognizer:
@@ -60,13 +64,15 @@ class Recognizer:
         """
         model = ModelCard.load(card)
         detector = _session(model.detector, threads, "image", "maps")
-        classifier = _session(model.classifier, threads, "crops", "logits")
+        classifier = _session(model.classifier, threads, "crops", "logits", "embedding")
+        outputs = [o.name for o in classifier.get_outputs() if o.name in ("logits", "embedding", "red")]
 
         def detect(image: Image) -> Floats:
             return cast(Floats, detector.run(["maps"], {"image": image[None]})[0][0])
 
-        def classify(crops: Image) -> Floats:
-            return cast(Floats, classifier.run(["logits"], {"crops": crops})[0])
+        def classify(crops: Image) -> Looks:
+            answer = dict(zip(outputs, classifier.run(outputs, {"crops": crops}), strict=True))
+            return Looks(answer["logits"], answer["embedding"], answer.get("red"))
 
         limits = Thresholds(doubt=model.doubt, box=model.settings.threshold)
         recognizer = cls(detect, classify, model.temperature, model.settings, limits, model)
@@ -80,7 +86,7 @@ class Recognizer:
         """
         side = self.settings.multiple * 2
         maps = self.detect(np.zeros((side, side, 3), np.uint8))
-        logits = self.classify(np.zeros((2, CROP_HEIGHT, CROP_WIDTH, 3), np.uint8))
+        logits = self._logits(np.zeros((2, CROP_HEIGHT, CROP_WIDTH, 3), np.uint8))
         if maps.shape != (5, side // 8, side // 8) or logits.shape != (2, len(LABELS)):
             raise ModelError("The networks do not answer as their card says: install the model files again.")
 
@@ -155,8 +161,12 @@ class Recognizer:
 
     def _both_ways(self, crops: Image) -> Floats:
         both = np.concatenate([crops, crops[:, ::-1, ::-1]])
-        shares = softmax(self.classify(np.ascontiguousarray(both)), self.temperature)
+        shares = softmax(self._logits(np.ascontiguousarray(both)), self.temperature)
         return np.asarray((shares[: len(crops)] + shares[len(crops) :]) / 2, np.float32)
+
+    def _logits(self, crops: Image) -> Floats:
+        looks = self.classify(crops)
+        return looks.logits if self.adapt is None else self.adapt(looks)
 
     def _pick(self, image: Image, found: Detections, expect: int | None) -> _Picked:
         """Classify the candidates and keep those that are tiles."""
@@ -206,7 +216,7 @@ def clip_region(region: Box | None, width: int, height: int) -> tuple[int, int, 
     return x0, y0, x1, y1
 
 
-def _session(file: Path, threads: int, source: str, target: str) -> Any:
+def _session(file: Path, threads: int, source: str, *targets: str) -> Any:
     options = ort.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -217,7 +227,7 @@ def _session(file: Path, threads: int, source: str, target: str) -> Any:
         session = ort.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime raises many unrelated classes
         raise ModelError(f"{file.name} cannot be loaded ({error}): install the model files again.") from error
-    if source not in {i.name for i in session.get_inputs()} or target not in {
+    if source not in {i.name for i in session.get_inputs()} or not set(targets) <= {
         o.name for o in session.get_outputs()
     }:
         raise ModelError(f"{file.name} has other inputs or outputs than its card says: install it again.")

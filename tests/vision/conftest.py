@@ -10,7 +10,7 @@ import pytest
 
 from vision.decode import STRIDE
 from vision.model_card import LABELS
-from vision.readings import Floats, Image
+from vision.readings import EMBEDDING, Floats, Image, Looks
 from vision.recognizer import Recognizer
 
 GROUND = 90
@@ -18,6 +18,11 @@ GROUND = 90
 
 def colour_of(kind: str) -> tuple[int, int, int]:
     return 20 + 5 * LABELS.index(kind), 255, 0
+
+
+def plain_looks(logits: Floats) -> Looks:
+    """Wrap logits where embeddings do not matter."""
+    return Looks(logits, np.zeros((len(logits), EMBEDDING), np.float32))
 
 
 @dataclass
@@ -77,7 +82,7 @@ class Painting:
     scale: float | None = None
     origin: tuple[float, float] = (0.0, 0.0)
 
-    def classify(self, crops: Image) -> Floats:
+    def classify(self, crops: Image) -> Looks:
         self.crops_seen += len(crops)
         logits = np.zeros((len(crops), len(LABELS)), np.float32)
         for row, crop in zip(logits, crops, strict=True):
@@ -86,7 +91,7 @@ class Painting:
                 row[-1] = 20
             else:
                 row[round((float(middle[0]) - 20) / 5)] = 20
-        return logits
+        return plain_looks(logits)
 
     def recognizer(self) -> Recognizer:
         return Recognizer(self.detect, self.classify)

@@ -1,10 +1,12 @@
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from vision.errors import ModelError, RegionError, ShapeError
-from vision.readings import Floats, Image
+from vision.model_card import LABELS
+from vision.readings import Floats, Image, Looks
 from vision.recognizer import Recognizer, clip_region
 
 HAND = ["1m", "2m", "3m", "7s", "7s", "5z", "5z"]
@@ -134,12 +136,38 @@ def test_unclear_tiles_are_looked_at_from_four_sides(paint: Callable) -> None:
     picture = paint()
     picture.row(HAND, 100, 100)
 
-    def unsure(crops: Image) -> Floats:
-        return picture.classify(crops) * 0.1
+    def unsure(crops: Image) -> Looks:
+        looks = picture.classify(crops)
+        return replace(looks, logits=looks.logits * 0.1)
 
     reading = Recognizer(picture.detect, unsure).read(picture.image)
     assert picture.crops_seen == 4 * len(HAND)
     assert reading.why == ("low_score",)
+
+
+def test_the_answers_are_corrected_by_what_is_known_of_the_tiles(paint: Callable) -> None:
+    picture = paint()
+    picture.row(HAND, 100, 100)
+    seen: list[tuple[int, ...]] = []
+
+    def all_white(looks: Looks) -> Floats:
+        seen.append(looks.embeddings.shape)
+        logits = np.zeros_like(looks.logits)
+        logits[:, LABELS.index("5z")] = 20
+        return logits
+
+    reader = replace(picture.recognizer(), adapt=all_white)
+    assert set(reader.read(picture.image).kinds) == {"5z"}
+    assert seen == [(2 * len(HAND), 128)]
+
+
+@pytest.mark.parametrize(
+    "shapes", [((3,), (3, 128), None), ((3, 44), (2, 128), None), ((3, 44), (3, 128), (2,))]
+)
+def test_answers_of_different_numbers_of_crops_are_refused(shapes: tuple) -> None:
+    arrays = [None if shape is None else np.zeros(shape, np.float32) for shape in shapes]
+    with pytest.raises(ShapeError):
+        Looks(*arrays)
 
 
 def test_reading_changes_neither_the_frame_nor_the_next_reading(paint: Callable) -> None:
@@ -173,8 +201,8 @@ def test_networks_that_answer_in_another_shape_are_refused_at_start() -> None:
     def detect(image: Image) -> Floats:
         return np.zeros((4, 8, 8), np.float32)
 
-    def classify(crops: Image) -> Floats:
-        return np.zeros((len(crops), 44), np.float32)
+    def classify(crops: Image) -> Looks:
+        return Looks(np.zeros((len(crops), 44), np.float32), np.zeros((len(crops), 128), np.float32))
 
     with pytest.raises(ModelError, match="do not answer"):
         Recognizer(detect, classify).warm_up()
