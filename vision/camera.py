@@ -93,7 +93,7 @@ class RenderCamera:
         scene = Scene.load(self.scene)
         self.taken = self.taken + 1 if scene == self.shown else 0
         self.shown = scene
-        image = render(scene, self.calibration, seed=self.taken)
+        image = render(scene, self.calibration, self.taken, upset=scene.upset(self.taken))
         return Frame(image, self.clock(), str(self.scene))
 
     def close(self) -> None:

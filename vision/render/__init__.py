@@ -2,5 +2,6 @@
 
 from vision.render.renderer import Look, render, tile_quads
 from vision.render.scene import LaidHand, Scene
+from vision.render.upset import Arm, Bump, Glare, Stray, Upset
 
-__all__ = ["LaidHand", "Look", "Scene", "render", "tile_quads"]
+__all__ = ["Arm", "Bump", "Glare", "LaidHand", "Look", "Scene", "Stray", "Upset", "render", "tile_quads"]

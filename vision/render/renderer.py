@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from vision.geometry import Calibration, Matrix, Pinhole, default_calibration, homography, pinhole_of
 from vision.readings import Image
 from vision.render.atlas import GREEN_BACK, IVORY, face
+from vision.render.disturb import draw_arms, draw_glares, shake
 from vision.render.laying import PlacedTile, place_tiles
 from vision.render.scene import Scene
+from vision.render.upset import CALM, Upset
 from vision.table import TABLE_HALF, TILE_DEPTH, TILE_HEIGHT, TILE_WIDTH
 
 __all__ = ["Look", "render", "tile_quads"]
@@ -218,17 +220,22 @@ def tile_quads(scene: Scene, calibration: Calibration | None = None) -> list[tup
 
 
 def render(
-    scene: Scene, calibration: Calibration | None = None, seed: int = 0, look: Look | None = None
+    scene: Scene,
+    calibration: Calibration | None = None,
+    seed: int = 0,
+    look: Look | None = None,
+    upset: Upset = CALM,
 ) -> Image:
     """Render a frame: uint8 ``(H, W, 3)`` BGR of the calibration's size.
 
     The camera is the one whose zones lie as in ``calibration`` (the default table without it). How
     the tiles lie and the lamp follow ``scene.light_seed``; blur and noise follow ``seed``: the same
-    arguments give the same bytes. Raises SceneError when a hand does not fit its zone.
+    arguments give the same bytes. ``upset``: what disturbs this frame (``scene.film`` is not looked at).
+    Raises SceneError when a hand does not fit its zone.
     """
     calibration, look = calibration or default_calibration(), look or Look()
     camera = pinhole_of(calibration)
-    tiles = place_tiles(scene)
+    tiles = place_tiles(scene) + [PlacedTile(s.kind, s.x, s.y, s.turn) for s in upset.strays]
     lamp = np.random.default_rng([scene.light_seed & 0xFFFFFFFF, 2])
     slant = lamp.uniform(-0.45, 0.45, 2)
     light = _Light(slant, -slant / max(float(np.linalg.norm(slant)), 0.05))
@@ -238,4 +245,6 @@ def render(
     for tile in far_first:
         _draw_sides(image, tile, camera, light, look)
         _draw_top(image, tile, camera, look)
-    return _through_camera(_lit(image, lamp), np.random.default_rng([scene.light_seed & 0xFFFFFFFF, seed, 3]))
+    image = _lit(draw_arms(image, upset.arms, camera, slant), lamp)
+    image = shake(draw_glares(image, upset.glares, camera), upset)
+    return _through_camera(image, np.random.default_rng([scene.light_seed & 0xFFFFFFFF, seed, 3]))

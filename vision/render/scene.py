@@ -10,6 +10,7 @@ from typing import Any
 
 from vision.errors import SceneError
 from vision.render.atlas import KINDS
+from vision.render.upset import CALM, Upset, film_from_json, film_to_json
 from vision.table import PLACES, WALL_STACKS
 
 __all__ = ["LaidHand", "Scene", "Wall"]
@@ -53,6 +54,7 @@ class Scene:
 
     ``stacks``: of a whole wall. ``turned``: place and stack (from its player's right end) on which the
     indicator lies turned up, as the gold of Xiamen does; None: it lies in the indicator's own zone.
+    ``film``: what disturbs the camera's first, second, … frame of this scene; later frames are calm.
     Raises SceneError for a tile or place that does not exist.
     """
 
@@ -62,6 +64,7 @@ class Scene:
     light_seed: int = 0
     stacks: int = 17
     turned: tuple[int, int] | None = None
+    film: tuple[Upset, ...] = ()
 
     def __post_init__(self) -> None:
         shown = () if self.indicator is None else (self.indicator,)
@@ -78,6 +81,10 @@ class Scene:
             )
         if self.turned is not None and not self._stands(*self.turned):
             raise SceneError(f"No stack stands at {self.turned}, where the indicator is: correct the scene.")
+
+    def upset(self, frame: int) -> Upset:
+        """Return what disturbs a frame, counted from 0 since the scene is as it is."""
+        return self.film[frame] if frame < len(self.film) else CALM
 
     def heights(self, place: int) -> tuple[int, ...]:
         """Tiles of every stack of a wall, from its player's right end to the left."""
@@ -113,8 +120,9 @@ class Scene:
             hands = {int(place): _hand(hand) for place, hand in data.get("hands", {}).items()}
             walls = tuple(_wall(wall) for wall in data.get("walls") or NO_WALLS)
             seed, stacks = int(data.get("light_seed", 0)), int(data.get("stacks", 17))
-            return cls(data.get("indicator"), hands, walls, seed, stacks, _spot(data.get("turned")))
-        except (AttributeError, TypeError, ValueError) as error:
+            film = film_from_json(data.get("film"))
+            return cls(data.get("indicator"), hands, walls, seed, stacks, _spot(data.get("turned")), film)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise SceneError(f"The scene is not laid out as expected ({error}): correct the file.") from error
 
     def to_json(self) -> dict[str, Any]:
@@ -136,6 +144,7 @@ class Scene:
             "light_seed": self.light_seed,
             "stacks": self.stacks,
             "turned": None if self.turned is None else list(self.turned),
+            **({"film": film_to_json(self.film)} if self.film else {}),
         }
 
 
