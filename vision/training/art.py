@@ -6,6 +6,7 @@ A face is uint8 (128, 96, 3) BGR. Drawing happens on a 60 x 80 grid (the sprite'
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -344,11 +345,37 @@ def sprite_faces(path: Path = SPRITE) -> dict[str, Image]:
     return faces
 
 
+FIVES = tuple(LABELS.index(f"5{suit}") for suit in "mps")
+"""Label numbers of the kinds that may be red."""
+FACES = 46
+"""Faces of a style: 42 kinds, the back, then the red fives of characters, circles, bamboo."""
+
+
+def red_face(kind: int) -> int:
+    """Return where the red face of a five lies among the faces of a style."""
+    return 43 + FIVES.index(kind)
+
+
+def red_style(style: Style) -> Style:
+    """Return a style with one red for every ink, as makers print the red five of a set."""
+    red = style.red
+    circles = {n: [red] * len(colours) for n, colours in style.circle_colours.items()}
+    return replace(style, ink=red, green=red, blue=red, numeral=red, circle_colours=circles)
+
+
+def redden(face: Image) -> Image:
+    """Turn every coloured or dark stroke of a finished face red."""
+    grey = face.max(2).astype(np.float32) / 255
+    stroke = np.clip((float(np.median(face)) - 25 - face.min(2).astype(np.float32)) / 60, 0, 1)[..., None]
+    red = np.stack([grey * 40, grey * 40, 120 + grey * 90], 2)
+    return np.asarray(face * (1 - stroke) + red * stroke, np.uint8)
+
+
 def make_faces(seed: int, styles: int) -> NDArray[np.uint8]:
-    """Return faces (styles, 43, 128, 96, 3); every eighth style is the product's own sprite, tinted."""
+    """Return faces (styles, 46, 128, 96, 3); every eighth style is the product's own sprite, tinted."""
     rng = np.random.default_rng(seed)
     own = sprite_faces()
-    sets = np.empty((styles, 43, FACE_H, FACE_W, 3), np.uint8)
+    sets = np.empty((styles, FACES, FACE_H, FACE_W, 3), np.uint8)
     for s in range(styles):
         style = random_style(rng)
         tint = rng.uniform(0.9, 1.06, 3)
@@ -357,4 +384,7 @@ def make_faces(seed: int, styles: int) -> NDArray[np.uint8]:
                 sets[s, k] = np.clip(own[label] * tint, 0, 255).astype(np.uint8)
             else:
                 sets[s, k] = draw_face(label, style)
+        for five in FIVES:
+            drawn = redden(sets[s, five]) if s % 8 == 0 else draw_face(LABELS[five], red_style(style))
+            sets[s, red_face(five)] = drawn
     return sets

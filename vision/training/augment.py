@@ -134,16 +134,16 @@ def _edge(rng: Rng, image: Image) -> Image:
     return image
 
 
-def photometric_crop(rng: Rng, image: Image) -> Image:
-    """Change one classifier crop, stronger than a whole scene."""
+def photometric_crop(rng: Rng, image: Image, tint: bool = True) -> Image:
+    """Change one classifier crop, stronger than a whole scene; without ``tint`` its hues stay what they are."""
     if rng.random() < 0.8:
         image = np.asarray(cv2.LUT(image, _gamma_table(rng, 1.1)), np.uint8)
     if rng.random() < 0.6:
         gains = np.clip(np.arange(256)[:, None] * np.exp(rng.normal(0, 0.15, 3)), 0, 255).astype(np.uint8)
         image = np.asarray(cv2.LUT(image, gains[:, None, :]), np.uint8)
-    if rng.random() < 0.35:
+    if tint and rng.random() < 0.35:
         image = shift_hue(rng, image, 90 if rng.random() < 0.2 else 30)
-    if rng.random() < 0.12:
+    if tint and rng.random() < 0.12:
         image = np.repeat(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)[..., None], 3, 2)
     if rng.random() < 0.25:
         image = shade(rng, image)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,12 +11,16 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.training.art import FIVES, red_face
 from vision.training.augment import photometric_crop
 from vision.training.crops import CROP_H, CROP_W, MARGIN, TURN_RATIO
 from vision.training.dataset import LABELS, OTHER, Boxes, Image, Photo, read_image
 from vision.training.pen import FACE_H, FACE_W, Rng
+from vision.training.realfaces import FaceSet
 from vision.training.scenes import background, compose
 
+Drawn = tuple[Image, int, int]
+"""A crop, its label number, 1 where it is a red five."""
 OTHER_SHARE = 0.07
 PLAIN_DEVIATION = 20.0
 LIGHT = 165.0
@@ -37,6 +41,11 @@ class Patch:
     box: NDArray[np.float32]
     kind: int
     weight: float
+
+    @property
+    def blank(self) -> bool:
+        """Whether half of the tile may look like a whole blank one: a white dragon."""
+        return LABELS[self.kind] == "5z"
 
 
 def cut_patch(image: Image, box: NDArray[np.float32], kind: int, weight: float, grow: float = 0.4) -> Patch:
@@ -99,19 +108,18 @@ def jitter(rng: Rng, quad: NDArray[np.float64], upright: bool = False) -> NDArra
     return np.asarray(out)
 
 
-def collect(photos: Sequence[Photo], crops: Mapping[str, Sequence[tuple[Path, int]]]) -> list[Patch]:
+def collect(photos: Sequence[Photo], crops: Sequence[tuple[Path, int]] = ()) -> list[Patch]:
     """Cut every labelled tile of the photographs, and load the single-tile sources."""
     pool = []
     for photo in photos:
         image = photo.read()
         weight = SOURCE_WEIGHT[photo.source]
         pool += [cut_patch(image, b, int(k), weight) for b, k in zip(photo.boxes, photo.kinds, strict=True)]
-    for source, listed in crops.items():
-        for path, kind in listed:
-            image = read_image(path)
-            h, w = image.shape[:2]
-            box = np.array([0, 0, w, h], np.float32) * 0.98 + np.array([w, h, w, h], np.float32) * 0.01
-            pool.append(cut_patch(image, box, kind, SOURCE_WEIGHT[source], grow=0.02))
+    for path, kind in crops:
+        image = read_image(path)
+        h, w = image.shape[:2]
+        box = np.array([0, 0, w, h], np.float32) * 0.98 + np.array([w, h, w, h], np.float32) * 0.01
+        pool.append(cut_patch(image, box, kind, SOURCE_WEIGHT[path.parents[2].name], grow=0.02))
     return pool
 
 
@@ -153,8 +161,11 @@ class Sampler:
         shares: tuple[float, float, float],
         surfaces: Sequence[Image] = (),
         beside: Sequence[Patch] = (),
+        cut: Sequence[FaceSet] = (),
     ):
         self.pool = list(pool)
+        self.printed = [p for p in pool if not p.blank]
+        self.cut = list(cut)
         self.surfaces = [s for s in surfaces if s.mean() < LIGHT]
         self.beside = list(beside)
         self.faces = faces
@@ -172,7 +183,7 @@ class Sampler:
         if self.beside and roll < 0.7:
             patch = self.beside[int(rng.integers(len(self.beside)))]
             return warp_crop(patch.image, jitter(rng, crop_quad(patch.box)))
-        patch = self.pool[int(rng.integers(len(self.pool)))]
+        patch = self.printed[int(rng.integers(len(self.printed)))]
         quad = crop_quad(patch.box)
         u, v = quad[1] - quad[0], quad[3] - quad[0]
         way = (u, v, -u, -v, u + v, u - v)[int(rng.integers(6))]
@@ -187,41 +198,59 @@ class Sampler:
         piece = whole[y : y + h, x : x + w]
         return np.asarray(cv2.resize(piece, (CROP_W, CROP_H), interpolation=cv2.INTER_AREA), np.uint8)
 
-    def real(self, rng: Rng, count: int) -> list[tuple[Image, int]]:
+    def real(self, rng: Rng, count: int) -> list[Drawn]:
         """Draw crops of photographed tiles."""
         picks = rng.choice(len(self.pool), count, p=self.chances)
         chosen = [self.pool[int(i)] for i in picks]
-        return [(warp_crop(p.image, jitter(rng, crop_quad(p.box))), p.kind) for p in chosen]
+        return [(warp_crop(p.image, jitter(rng, crop_quad(p.box))), p.kind, 0) for p in chosen]
 
-    def rendered(self, rng: Rng, count: int) -> list[tuple[Image, int]]:
+    def rendered(self, rng: Rng, count: int) -> list[Drawn]:
         """Draw crops of single rendered faces on a plain surround."""
         out = []
         for _ in range(count):
             kind = int(rng.integers(43))
-            face = self.faces[int(rng.integers(len(self.faces))), kind]
+            red = int(kind in FIVES and rng.random() < 0.3)
+            face = self.faces[int(rng.integers(len(self.faces))), red_face(kind) if red else kind]
             pad = 24
             colour = tuple(int(c) for c in (face[2, 48] if rng.random() < 0.5 else rng.integers(0, 256, 3)))
             canvas = cv2.copyMakeBorder(face, pad, pad, pad, pad, cv2.BORDER_CONSTANT, value=colour)
             box = np.array([pad, pad, pad + FACE_W, pad + FACE_H], np.float32)
-            out.append((warp_crop(np.asarray(canvas, np.uint8), jitter(rng, crop_quad(box))), kind))
+            out.append((warp_crop(np.asarray(canvas, np.uint8), jitter(rng, crop_quad(box))), kind, red))
         return out
 
-    def composed(self, rng: Rng, count: int) -> list[tuple[Image, int]]:
+    def composed(self, rng: Rng, count: int) -> list[Drawn]:
         """Draw crops cut from synthetic scenes, with neighbours and sides in them."""
-        out: list[tuple[Image, int]] = []
+        out: list[Drawn] = []
         while len(out) < count:
-            scene = compose(rng, self.faces, [], 320, least=34.0)
-            for box, kind, hidden in zip(scene.boxes, scene.kinds, scene.ignore, strict=True):
+            scene = compose(rng, self.faces, self.surfaces, 320, least=34.0, real=self.cut)
+            for box, kind, hidden, red in zip(
+                scene.boxes, scene.kinds, scene.ignore, scene.red, strict=True
+            ):
                 if not hidden and box[2] - box[0] > 14 and box[3] - box[1] > 14:
                     quad = jitter(rng, crop_quad(box))
-                    out.append((warp_crop(scene.image, quad), int(kind)))
+                    out.append((warp_crop(scene.image, quad), int(kind), int(red)))
         return [out[int(i)] for i in rng.permutation(len(out))[:count]]
 
-    def batch(self, rng: Rng, size: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Return crops uint8 (size, 64, 48, 3) and label numbers (size,)."""
+    def batch(self, rng: Rng, size: int) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+        """Return crops uint8 (size, 64, 48, 3), label numbers (size,), red fives (size,): 1, 0 or -1 (unknown)."""
         n_other = rng.binomial(size, OTHER_SHARE)
         n_real, n_rendered, n_composed = (int(n) for n in rng.multinomial(size - n_other, self.shares))
         drawn = self.real(rng, n_real) + self.rendered(rng, n_rendered) + self.composed(rng, n_composed)
-        drawn += [(self._other(rng), OTHER) for _ in range(n_other)]
-        images = np.stack([photometric_crop(rng, image) for image, _ in drawn])
-        return images, np.array([kind for _, kind in drawn], np.int64)
+        drawn += [(self._other(rng), OTHER, 0) for _ in range(n_other)]
+        images, reds = [], []
+        for image, kind, red in drawn:
+            tint, known = _tint(rng, kind, red)
+            images.append(photometric_crop(rng, image, tint))
+            reds.append(known)
+        return np.stack(images), np.array([kind for _, kind, _ in drawn], np.int64), np.array(reds, np.int64)
+
+
+def _tint(rng: Rng, kind: int, red: int) -> tuple[bool, int]:
+    """Whether the hue may change, and what is known of a five's colour then: 1 red, 0 not, -1 nothing.
+
+    A hue turned far, or a grey picture, hides what makes a five red.
+    """
+    if kind not in FIVES:
+        return True, -1
+    tint = not red and bool(rng.random() < 0.5)
+    return tint, -1 if tint else red

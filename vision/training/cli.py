@@ -5,6 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from vision.training.runs import Run
 
 RUNS = Path(".train")
 STYLES = 96
@@ -16,18 +20,23 @@ def _split(args: argparse.Namespace) -> None:
     args.out.write_text(make_split())
 
 
+def _run(args: argparse.Namespace) -> Run:
+    from vision.training.runs import Run
+
+    return Run(args.out, args.steps, args.seed, args.styles, args.threads, args.rate, args.start_from,
+               tuple(args.without))  # fmt: skip
+
+
 def _detector(args: argparse.Namespace) -> None:
     from vision.training.runs import train_detector
 
-    train_detector(args.out, steps=args.steps, seed=args.seed, styles=args.styles, threads=args.threads,
-                   start_from=args.start_from, rate=args.rate)  # fmt: skip
+    train_detector(_run(args))
 
 
 def _classifier(args: argparse.Namespace) -> None:
     from vision.training.runs import train_classifier
 
-    train_classifier(args.out, steps=args.steps, seed=args.seed, styles=args.styles, threads=args.threads,
-                     start_from=args.start_from, shares=tuple(args.shares), rate=args.rate)  # fmt: skip
+    train_classifier(_run(args), tuple(args.shares))
 
 
 def _export(args: argparse.Namespace) -> None:
@@ -57,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
 
     split = add("split", _split, "write the hold-out list")
     split.add_argument("--out", type=Path, default=Path("tests/real/holdout.txt"))
-    for name, action, count in (("detector", _detector, 3600), ("classifier", _classifier, 3600)):
+    for name, action, count in (("detector", _detector, 3600), ("classifier", _classifier, 4700)):
         sub = add(name, action, f"train the {name}; an interrupted run goes on where its checkpoint lies")
         sub.add_argument("--out", type=Path, default=RUNS / name)
         sub.add_argument("--steps", type=int, default=count)
@@ -66,8 +75,10 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--threads", type=int, default=1)
         sub.add_argument("--start-from", type=Path, help="checkpoint whose averaged weights begin this run")
         sub.add_argument("--rate", type=float, default=2e-3, help="peak of the learning rate")
+        sub.add_argument("--without", nargs="*", default=[], metavar="SOURCE",
+                         help="leave these sources out: how well is a tile set never seen read?")  # fmt: skip
         if name == "classifier":
-            sub.add_argument("--shares", type=float, nargs=3, default=(0.65, 0.2, 0.15),
+            sub.add_argument("--shares", type=float, nargs=3, default=(0.5, 0.15, 0.35),
                              metavar=("REAL", "RENDERED", "COMPOSED"))  # fmt: skip
     export = add("export", _export, "write ONNX files (int8) and the model card")
     export.add_argument("--detector", type=Path, default=RUNS / "detector" / "checkpoint.pt")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from vision.training.augment import photometric_scene
 from vision.training.dataset import Boxes, Image, Photo
 from vision.training.pen import Rng
+from vision.training.realfaces import FaceSet
 from vision.training.scenes import VISIBLE, compose
 
 STRIDE = 8
@@ -113,7 +114,14 @@ def clear_patches(photos: Sequence[Photo], images: Sequence[Image]) -> list[Imag
 class Sampler:
     """Draws detector samples: 55 % from photographs, 45 % composed."""
 
-    def __init__(self, photos: Sequence[Photo], faces: NDArray[np.uint8], real_share: float = 0.55):
+    def __init__(
+        self,
+        photos: Sequence[Photo],
+        faces: NDArray[np.uint8],
+        real_share: float = 0.55,
+        cut: Sequence[FaceSet] = (),
+    ):
+        self.cut = list(cut)
         self.photos = list(photos)
         self.images = [p.read() for p in self.photos]
         self.halves = [cv2.resize(i, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA) for i in self.images]
@@ -142,11 +150,13 @@ class Sampler:
         m = np.array([[f[0] * g, 0, shift[0]], [0, f[1] * g, shift[1]]])
         border = PAD if rng.random() < 0.7 else int(rng.integers(256))
         out = cv2.warpAffine(source, m, (CROP, CROP), flags=cv2.INTER_LINEAR, borderValue=(border,) * 3)
-        moved = boxes * np.tile(f, 2).astype(np.float32) + np.tile(shift, 2).astype(np.float32)
+        every = np.concatenate([boxes, photo.unclear])
+        moved = every * np.tile(f, 2).astype(np.float32) + np.tile(shift, 2).astype(np.float32)
+        unclear = np.arange(len(every)) >= len(boxes)
         weight = self._weight(photo, moved, image.shape, f, shift)
         plain = plain_cells(np.asarray(out, np.uint8), 1.3 * scale * long_side)
         weight = np.where(plain, np.maximum(weight, PLAIN_WEIGHT), weight).astype(np.float32)
-        sample = _clip(np.asarray(out, np.uint8), moved.astype(np.float32), weight)
+        sample = _clip(np.asarray(out, np.uint8), moved.astype(np.float32), unclear, weight)
         return _quarter_turn(rng, sample) if rng.random() < 0.4 else sample
 
     def _weight(
@@ -172,7 +182,7 @@ class Sampler:
 
     def composed(self, rng: Rng) -> Sample:
         """Compose a synthetic scene."""
-        scene = compose(rng, self.faces, self.patches, CROP)
+        scene = compose(rng, self.faces, self.patches, CROP, real=self.cut)
         n = CROP // STRIDE
         return Sample(scene.image, scene.boxes, scene.ignore, np.ones((n, n), np.float32))
 
@@ -187,12 +197,12 @@ class Sampler:
         return (np.stack(images), *stacked)
 
 
-def _clip(image: Image, boxes: Boxes, weight: NDArray[np.float32]) -> Sample:
+def _clip(image: Image, boxes: Boxes, unclear: NDArray[np.bool_], weight: NDArray[np.float32]) -> Sample:
     inside = np.clip(boxes, 0, CROP)
     area = (inside[:, 2] - inside[:, 0]) * (inside[:, 3] - inside[:, 1])
     shown = area / np.maximum((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1]), 1e-6)
     keep = shown > 0.02
-    return Sample(image, boxes[keep], (shown < VISIBLE)[keep], weight)
+    return Sample(image, boxes[keep], ((shown < VISIBLE) | unclear)[keep], weight)
 
 
 def _quarter_turn(rng: Rng, sample: Sample) -> Sample:

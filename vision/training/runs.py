@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -12,25 +14,41 @@ from torch import nn
 
 from vision.training import classifier, classifier_samples, detector, detector_samples
 from vision.training.art import make_faces
-from vision.training.dataset import CROP_SOURCES, Photo, load_crops, training_photos
+from vision.training.dataset import Photo, training_crops, training_photos
+from vision.training.realfaces import face_sets
 from vision.training.train import Plan, draw_curve, train
 
-VALIDATION = ("421*", "396[0-2]*")
+TRAY_SET = ("IMG-*", "IMG_*")
+"""Names in ``rf_train_aug`` that show the tile set of ``rf_tray``: left out together with it."""
 
 
-def is_validation(photo: Photo) -> bool:
-    """Whether a training photograph is kept for fitting the temperature and for choosing a checkpoint."""
-    return any(fnmatch(photo.name, pattern) for pattern in VALIDATION)
+@dataclass(frozen=True)
+class Run:
+    """What both trainings ask: where to write, how long, which seed, and which sources to leave out."""
+
+    out: Path
+    steps: int
+    seed: int
+    styles: int
+    threads: int
+    rate: float
+    start_from: Path | None = None
+    without: tuple[str, ...] = ()
 
 
-def validation_photos() -> list[Photo]:
-    """Photographs trained on by nobody that are not in the hold-out either."""
-    return [p for p in training_photos() if is_validation(p)]
+def fitting_photos(without: Sequence[str] = ()) -> list[Photo]:
+    """Photographs that the networks are fitted to; ``without`` names sources whose tile sets stay unseen."""
+    tray = "rf_tray" in without
+    return [
+        p
+        for p in training_photos()
+        if p.source not in without and not (tray and any(fnmatch(p.name, name) for name in TRAY_SET))
+    ]
 
 
-def fitting_photos() -> list[Photo]:
-    """Photographs that the networks are fitted to."""
-    return [p for p in training_photos() if not is_validation(p)]
+def fitting_crops(without: Sequence[str] = ()) -> list[tuple[Path, int]]:
+    """Single-tile photographs that the classifier is fitted to."""
+    return [entry for entry in training_crops() if entry[0].parents[2].name not in without]
 
 
 def _prepare(threads: int) -> None:
@@ -38,13 +56,13 @@ def _prepare(threads: int) -> None:
     cv2.setNumThreads(1)
 
 
-def train_detector(
-    out: Path, *, steps: int, seed: int, styles: int, threads: int, start_from: Path | None, rate: float
-) -> nn.Module:
-    """Train the detector into ``out`` and draw its loss curve."""
-    _prepare(threads)
-    sampler = detector_samples.Sampler(fitting_photos(), make_faces(seed, styles))
-    plan = Plan(steps=steps, batch=12, rate=rate, ema=0.997, seed=seed)
+def train_detector(run: Run) -> nn.Module:
+    """Train the detector into ``run.out`` and draw its loss curve."""
+    _prepare(run.threads)
+    photos = fitting_photos(run.without)
+    cut = face_sets(photos, fitting_crops(run.without))
+    sampler = detector_samples.Sampler(photos, make_faces(run.seed, run.styles), cut=cut)
+    plan = Plan(steps=run.steps, batch=12, rate=run.rate, ema=0.997, seed=run.seed)
 
     def step_loss(model: nn.Module, batch: list[torch.Tensor]) -> torch.Tensor:
         images, heat, sides, mask, weight = batch
@@ -53,39 +71,35 @@ def train_detector(
             maps = model(x)
         return detector.loss(maps, heat, sides, mask, weight)
 
-    trained = train(detector.Detector(), sampler.batch, step_loss, plan, out, start_from)
-    draw_curve(out / "log.jsonl", out / "loss.png")
+    trained = train(detector.Detector(), sampler.batch, step_loss, plan, run.out, run.start_from)
+    draw_curve(run.out / "log.jsonl", run.out / "loss.png")
     return trained
 
 
-def train_classifier(
-    out: Path,
-    *,
-    steps: int,
-    seed: int,
-    styles: int,
-    threads: int,
-    start_from: Path | None,
-    shares: tuple[float, float, float],
-    rate: float,
-) -> nn.Module:
-    """Train the classifier into ``out`` and draw its loss curve."""
-    _prepare(threads)
-    crops = {source: load_crops(source) for source in CROP_SOURCES}
-    photos = fitting_photos()
-    pool = classifier_samples.collect(photos, crops)
-    surfaces = detector_samples.clear_patches(photos, [p.read() for p in photos])
-    faces = make_faces(seed + zlib.crc32(b"faces") % 97, styles)
-    sampler = classifier_samples.Sampler(pool, faces, shares, surfaces, classifier_samples.gaps(photos))
-    plan = Plan(steps=steps, batch=128, rate=rate, ema=0.998, seed=seed)
+def train_classifier(run: Run, shares: tuple[float, float, float]) -> nn.Module:
+    """Train the classifier into ``run.out`` and draw its loss curve.
+
+    ``shares`` of photographed, rendered and composed crops.
+    """
+    _prepare(run.threads)
+    photos, crops = fitting_photos(run.without), fitting_crops(run.without)
+    sampler = classifier_samples.Sampler(
+        classifier_samples.collect(photos, crops),
+        make_faces(run.seed + zlib.crc32(b"faces") % 97, run.styles),
+        shares,
+        detector_samples.clear_patches(photos, [p.read() for p in photos]),
+        classifier_samples.gaps(photos),
+        face_sets(photos, crops),
+    )
+    plan = Plan(steps=run.steps, batch=128, rate=run.rate, ema=0.998, seed=run.seed)
 
     def step_loss(model: nn.Module, batch: list[torch.Tensor]) -> torch.Tensor:
-        images, kinds = batch
+        images, kinds, reds = batch
         x = detector.normalise(images).contiguous(memory_format=torch.channels_last)
         with torch.autocast("cpu", torch.bfloat16):
-            logits, _ = model(x)
-        return classifier.loss(logits, kinds)
+            logits, _, red = model(x)
+        return classifier.loss(logits, red, kinds, reds)
 
-    trained = train(classifier.Classifier(), sampler.batch, step_loss, plan, out, start_from)
-    draw_curve(out / "log.jsonl", out / "loss.png")
+    trained = train(classifier.Classifier(), sampler.batch, step_loss, plan, run.out, run.start_from)
+    draw_curve(run.out / "log.jsonl", run.out / "loss.png")
     return trained

@@ -11,20 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.training.augment import noise_patch
+from vision.training.art import FIVES, red_face
 from vision.training.dataset import BACK, Boxes, Image
 from vision.training.pen import FACE_H, FACE_W, Colour, Rng
+from vision.training.realfaces import FaceSet
 
 VISIBLE = 0.6
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A composed picture: ``boxes`` (n, 4) of whole faces, ``kinds`` (n,), ``ignore`` (n,) hardly visible."""
+    """A composed picture.
+
+    ``boxes`` (n, 4) of whole faces, ``kinds`` (n,), ``ignore`` (n,) hardly visible, ``red`` (n,) 1 for a red five.
+    """
 
     image: Image
     boxes: Boxes
     kinds: NDArray[np.int64]
     ignore: NDArray[np.bool_]
+    red: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -245,12 +251,41 @@ def _visible(boxes: Boxes, size: int) -> NDArray[np.float32]:
     return np.asarray(area / np.maximum(whole, 1e-6), np.float32)
 
 
-def compose(
-    rng: Rng, faces: NDArray[np.uint8], patches: Sequence[Image], size: int = 416, least: float = 26.0
-) -> Scene:
-    """Compose one scene from face sets (styles, 43, 128, 96, 3); one style per scene.
+def _rendered_faces(
+    rng: Rng, faces: NDArray[np.uint8], kinds: NDArray[np.int64]
+) -> tuple[list[Image], NDArray[np.int64]]:
+    """Take the faces of one style; a quarter of the styles has red fives beside the usual ones."""
+    style = faces[int(rng.integers(len(faces)))]
+    red = np.isin(kinds, FIVES) & (rng.random(len(kinds)) < (0.6 if rng.random() < 0.25 else 0.0))
+    picked = [style[red_face(int(k)) if r else k] for k, r in zip(kinds, red, strict=True)]
+    return picked, red.astype(np.int64)
 
-    ``least`` is the smallest long side of a tile in pixels.
+
+def _real_faces(
+    rng: Rng, faces: NDArray[np.uint8], real: FaceSet, kinds: NDArray[np.int64]
+) -> tuple[list[Image], NDArray[np.int64], NDArray[np.int64]]:
+    """Take photographed faces of one source; kinds it lacks are drawn anew, backs come from a style."""
+    have = real.kinds
+    lacking = (kinds != BACK) & ~np.isin(kinds, have)
+    kinds = np.where(lacking, have[rng.integers(0, len(have), len(kinds))], kinds)
+    style = faces[int(rng.integers(len(faces)))]
+    picked = [style[BACK] if k == BACK else real.pick(rng, int(k)) for k in kinds]
+    return picked, kinds, np.zeros(len(kinds), np.int64)
+
+
+def compose(
+    rng: Rng,
+    faces: NDArray[np.uint8],
+    patches: Sequence[Image],
+    size: int = 416,
+    least: float = 26.0,
+    real: Sequence[FaceSet] = (),
+    real_share: float = 0.45,
+) -> Scene:
+    """Compose one scene from face sets (styles, 46, 128, 96, 3), or from photographed faces; one style per scene.
+
+    ``least`` is the smallest long side of a tile in pixels; ``real_share`` the share of scenes laid with
+    photographed faces where ``real`` holds any.
     """
     image = background(rng, patches, size)
     aspect = rng.uniform(0.68, 0.8)
@@ -268,16 +303,19 @@ def compose(
     if rng.random() < 0.7:
         _drop_shadow(rng, image, quads, depth)
     _draw_sides(rng, image, quads, depth)
-    style = faces[int(rng.integers(len(faces)))]
+    if real and rng.random() < real_share:
+        picked, kinds, red = _real_faces(rng, faces, real[int(rng.integers(len(real)))], kinds)
+    else:
+        picked, red = _rendered_faces(rng, faces, kinds)
     mask = rounded_mask(rng.uniform(2, 14))
     tint = rng.uniform(0.85, 1.05, 3)
-    for quad, kind in zip(quads, kinds, strict=True):
-        face = np.clip(style[kind] * tint, 0, 255).astype(np.uint8)
+    for quad, own in zip(quads, picked, strict=True):
+        face = np.clip(own * tint, 0, 255).astype(np.uint8)
         paste_face(image, face, quad, mask)
     boxes = np.concatenate([quads.min(1), quads.max(1)], 1).astype(np.float32)
     shown = _visible(boxes, size)
     keep = shown > 0.02
-    return Scene(image, boxes[keep], kinds[keep], (shown < VISIBLE)[keep])
+    return Scene(image, boxes[keep], kinds[keep], (shown < VISIBLE)[keep], red[keep])
 
 
 def _drop_shadow(rng: Rng, image: Image, quads: NDArray[np.float64], depth: NDArray[np.float64]) -> None:

@@ -7,7 +7,7 @@ the DCT hash (64 bits, eight orientations) and the same multiset of tiles.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -15,7 +15,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from vision.training.dataset import PHOTO_SOURCES, Image, Photo, load_photos
+from vision.training.dataset import PHOTO_SOURCES, Image, Photo, crop_key, load_crops, load_photos
 
 NEAR_BITS = 8
 SAME_HAND_TILES = 12
@@ -61,6 +61,14 @@ SESSIONS: tuple[Session, ...] = (
         ("387*", "hand-030-*", "hand-032-*", "hand-07[01]-*", "hand-14[5-9]-*", "hand-15*", "hand-16[0-8]-*"),
     ),
 )
+
+VALIDATION = {
+    "rf_train_aug": ("421*", "396[0-2]*"),
+    "rf_tray": ("IMG-20231224-*",),
+}
+"""Sessions kept for validation, by source and file name."""
+VALIDATION_CROPS = range(504, 547)
+"""Numbers of crops_camerash that show one whole set, which no other photograph shows."""
 
 
 def dct_hash(image: Image) -> int:
@@ -117,8 +125,23 @@ def near_copies(photos: Sequence[Photo], held: Sequence[Photo]) -> dict[str, str
     return found
 
 
+def is_validation(photo: Photo) -> bool:
+    """Whether a photograph is kept for validation by its name (shooting sessions, looked up by eye)."""
+    return any(photo.source == source and _matches(photo.name, names) for source, names in VALIDATION.items())
+
+
+def is_validation_neighbour(photo: Photo) -> bool:
+    """Whether a photograph belongs to a validation session but to another source: used by nobody."""
+    return photo.source == "rf_train_aug" and _matches(photo.name, VALIDATION["rf_tray"])
+
+
+def is_validation_crop(path: Path) -> bool:
+    """Whether a single-tile photograph shows the tile set kept for validation."""
+    return path.parents[2].name == "crops_camerash" and int(path.stem) in VALIDATION_CROPS
+
+
 def make_split(root: Path | None = None) -> str:
-    """Return the text of the hold-out list; the same photographs always give the same text."""
+    """Return the text of the split; the same photographs always give the same text."""
     photos = [p for source in PHOTO_SOURCES for p in load_photos(source, root)]
     held = [p for p in photos if p.source == "rf_table" and session_of(p)]
     copies = near_copies(photos, held)
@@ -129,6 +152,7 @@ def make_split(root: Path | None = None) -> str:
     lines = [
         "# Photographs never trained on, made by `python -m vision.training split`.",
         f"# {len(held)} of {table} photographs of rf_table are held out, by shooting session.",
+        "# `validate` chooses temperature and thresholds.",
         "# `exclude` bars copies and neighbours in other sources: trained on by nobody, evaluated by nobody.",
     ]
     for session in SESSIONS:
@@ -137,11 +161,27 @@ def make_split(root: Path | None = None) -> str:
         lines += [f"exclude {p.key}" for p in photos if p.source != "rf_table" and session_of(p) is session]
     lines += ["", "# found by hash or by the same tiles"]
     lines += [f"{p.key}  # {copies[p.key]}" for p in late]
-    by_name = {f"{p.key}" for p in photos if p.source != "rf_table" and session_of(p)}
-    held_keys = {p.key for p in held}
-    lines += [
-        f"exclude {key}  # {why}"
-        for key, why in sorted(copies.items())
-        if key not in by_name and key not in held_keys
-    ]
-    return "\n".join(lines) + "\n"
+    barred = {p.key for p in photos if p.source != "rf_table" and session_of(p)} | {p.key for p in held}
+    lines += _excluded(copies, barred)
+    barred |= set(copies)
+    return "\n".join(lines + _validation(photos, barred, root)) + "\n"
+
+
+def _excluded(copies: Mapping[str, str], barred: set[str]) -> list[str]:
+    return [f"exclude {key}  # {why}" for key, why in sorted(copies.items()) if key not in barred]
+
+
+def _validation(photos: Sequence[Photo], barred: set[str], root: Path | None) -> list[str]:
+    """Lines of the validation photographs and crops, and of what copies or neighbours them."""
+    chosen = [p for p in photos if is_validation(p) and p.key not in barred]
+    barred = barred | {p.key for p in chosen}
+    beside = [p for p in photos if is_validation_neighbour(p) and p.key not in barred]
+    barred |= {p.key for p in beside}
+    free = [p for p in photos if p.key not in barred]
+    lines = ["", "# validation photographs: other sessions and sets"]
+    lines += [f"validate {p.key}" for p in chosen]
+    lines += [f"exclude {p.key}" for p in beside]
+    lines += _excluded(near_copies(free, chosen), barred)
+    crops = [path for path, _ in load_crops("crops_camerash", root) if is_validation_crop(path)]
+    lines += ["", "# validation crops: one whole tile set, printed in pale blue"]
+    return lines + [f"validate {crop_key(path)}" for path in crops]

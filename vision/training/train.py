@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
+from tqdm import tqdm
 
 from vision.training.pen import Rng
 
@@ -94,7 +95,8 @@ def train(
     losses: list[float] = []
     with ThreadPoolExecutor(1) as pool:
         ahead = pool.submit(draw, np.random.default_rng([plan.seed, done]), plan.batch)
-        for step in range(done, plan.steps):
+        steps = tqdm(range(done, plan.steps), out.name, initial=done, total=plan.steps, mininterval=5)
+        for step in steps:
             batch = [torch.from_numpy(a) for a in ahead.result()]
             ahead = pool.submit(draw, np.random.default_rng([plan.seed, step + 1]), plan.batch)
             for group in optimizer.param_groups:
@@ -115,6 +117,7 @@ def train(
                 entry["seconds"] = round(time.monotonic() - started, 1)
                 with (out / "log.jsonl").open("a") as log:
                     log.write(json.dumps(entry) + "\n")
+                steps.set_postfix(loss=entry["loss"])
                 losses.clear()
             if time.monotonic() - saved > plan.save_every_s or step + 1 == plan.steps:
                 _save(out / "checkpoint.pt", model, optimizer, average, step + 1, before)
