@@ -9,6 +9,7 @@ import numpy as np
 
 from vision.errors import CalibrationError
 from vision.geometry import Calibration, Rectified, Zone, homography, map_points
+from vision.planes import quad_of
 from vision.readings import Image, check_image
 from vision.table import PLACES, TILE_HEIGHT, WALL_PITCH, WALL_STACKS, from_place, stack_middle, zone_corners
 
@@ -31,7 +32,7 @@ def stack_zone(calibration: Calibration, place: int, stack: int) -> Zone:
         raise CalibrationError(f"There is no stack {stack} at place {place}: correct the wall.")
     taught = {name: zone for name, zone in calibration.zones.items() if name.isdigit()}
     if not taught:
-        raise CalibrationError("No zone of a place was taught: teach the table first.")
+        raise CalibrationError("No zone of a place was taught: teach the table first (quezhuo calibrate).")
     first = next(iter(taught.values()))
     if len(taught) > 1 and all(zone.quad == first.quad for zone in taught.values()):
         return first
@@ -39,9 +40,10 @@ def stack_zone(calibration: Calibration, place: int, stack: int) -> Zone:
     pixels = np.concatenate([np.asarray(zone.quad, np.float64) for zone in taught.values()])
     wide, high = (STACKS_BESIDE + 0.5) * WALL_PITCH, TILE_HEIGHT / 2 + MARGIN
     corners = np.asarray([[-wide, high], [wide, high], [wide, -high], [-wide, -high]], np.float64)
-    seen = map_points(homography(world, pixels), stack_middle(place, stack) + from_place(place, corners))
-    a, b, c, d = ((float(x), float(y)) for x, y in seen)
-    return Zone((a, b, c, d), SIZE)
+    lens = calibration.lens
+    plane = homography(world, pixels if lens is None else lens.straight(pixels))
+    seen = map_points(plane, stack_middle(place, stack) + from_place(place, corners))
+    return Zone(quad_of(seen if lens is None else lens.bent(seen)), SIZE, lens)
 
 
 def look_at_stack(calibration: Calibration, frame: Image, place: int, stack: int) -> Rectified:
