@@ -1,5 +1,5 @@
 # Two commands for everybody: `make demo` runs the system, `make test` checks it. Both set up what they need.
-.PHONY: demo demo-live test test-fast coverage lint fmt docs bench soak mutation clean setup-demo setup-test setup-soak setup-bench
+.PHONY: demo demo-live test test-fast coverage lint fmt docs bench soak mutation test-train clean setup-demo setup-test setup-soak setup-bench setup-train
 .NOTPARALLEL:
 
 BIN := .venv/bin
@@ -47,8 +47,12 @@ mutation: setup-soak
 	timeout 2400 $(BIN)/mutmut run --max-children 2 >mutants.log 2>&1 || { tail -n 30 mutants.log; exit 1; }
 	$(BIN)/python -m tests.engine.mutation.report
 
+# The checks of the training, in an environment of its own: torch is large, and nobody else needs it
+test-train: setup-train
+	.venv-train/bin/python -m pytest tests/vision/test_training_*.py
+
 clean:
-	rm -rf .venv .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist \
+	rm -rf .venv .venv-train .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist \
 		mutants mutants.log .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -63,3 +67,6 @@ setup-soak:
 
 setup-bench:
 	@.ci/setup bench
+
+setup-train:
+	@.ci/setup train

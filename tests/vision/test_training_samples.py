@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.training import classifier_samples, crops, detector_samples, evaluate
+from vision.training import art, classifier_samples, crops, detector_samples, evaluate
 from vision.training.dataset import OTHER, Photo
 
 
@@ -72,18 +72,20 @@ def test_patch_keeps_the_tile_at_its_box():
 
 
 def test_batches_are_repeatable_and_mix_sources():
-    faces = np.random.default_rng(0).integers(0, 256, (2, 43, 128, 96, 3)).astype(np.uint8)
+    faces = np.random.default_rng(0).integers(0, 256, (2, 46, 128, 96, 3)).astype(np.uint8)
     image = np.random.default_rng(2).integers(0, 256, (200, 200, 3)).astype(np.uint8)
     box = np.array([60, 60, 110, 130], np.float32)
     pool = [classifier_samples.cut_patch(image, box, kind, 1.0) for kind in (1, 2)]
     sampler = classifier_samples.Sampler(pool, faces, (0.5, 0.25, 0.25))
-    (a, kinds), (b, again) = (sampler.batch(np.random.default_rng(4), 96) for _ in range(2))
+    (a, kinds, reds), (b, again, _) = (sampler.batch(np.random.default_rng(4), 96) for _ in range(2))
     np.testing.assert_array_equal(a, b)
     np.testing.assert_array_equal(kinds, again)
     assert a.shape == (96, 64, 48, 3)
     assert OTHER in kinds
     assert {1, 2} <= set(kinds.tolist())
     assert len(set(kinds.tolist())) > 12
+    assert set(reds[np.isin(kinds, art.FIVES)].tolist()) <= {-1, 0, 1}
+    assert (reds[~np.isin(kinds, art.FIVES)] == -1).all()
 
 
 def photo_file(tmp_path, image, boxes):

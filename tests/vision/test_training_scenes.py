@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 
 from vision.training import augment, scenes
+from vision.training.art import FIVES
+from vision.training.dataset import BACK
+from vision.training.realfaces import FaceSet
 
 
 @pytest.fixture(scope="module")
 def faces():
     """One style whose kinds are flat colours: what a box holds can be read back."""
-    sets = np.zeros((1, 43, 128, 96, 3), np.uint8)
-    sets[0, :] = np.linspace(10, 250, 43)[:, None, None, None].astype(np.uint8)
+    sets = np.zeros((1, 46, 128, 96, 3), np.uint8)
+    sets[0, :] = np.resize(np.linspace(10, 250, 43), 46)[:, None, None, None].astype(np.uint8)
     return sets
 
 
@@ -60,3 +63,21 @@ def test_light_and_noise_keep_shape_and_type():
             out = change(rng, image)
             assert out.shape == image.shape
             assert out.dtype == np.uint8
+
+
+def test_photographed_faces_are_laid_with_their_kinds(faces):
+    grey = np.full((128, 96, 3), 200, np.uint8)
+    real = [FaceSet("crops", {4: [grey], 9: [grey]})]
+    kinds = set()
+    for seed in range(6):
+        scene = scenes.compose(np.random.default_rng(seed), faces, [], 160, real=real, real_share=1.0)
+        kinds |= set(scene.kinds.tolist())
+        assert not scene.red.any()
+    assert kinds - {BACK} == {4, 9}
+
+
+def test_only_fives_are_red(faces):
+    seen = [scenes.compose(np.random.default_rng(s), faces, [], 160) for s in range(240)]
+    red = np.concatenate([s.kinds[s.red == 1] for s in seen])
+    assert set(red.tolist()) == set(FIVES)
+    assert np.mean([s.red.any() for s in seen]) < 0.5

@@ -39,6 +39,7 @@ FIXED: dict[str, Any] = {
         "outputs": {
             "logits": {"shape": ["n", 44], "meaning": "20 x cosine to the weight of each label"},
             "embedding": {"shape": ["n", 128], "meaning": "unit length"},
+            "red": {"shape": ["n"], "meaning": "logit that a five is red; means nothing for other kinds"},
         },
     },
     "decode": {

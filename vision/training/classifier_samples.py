@@ -223,9 +223,7 @@ class Sampler:
         out: list[Drawn] = []
         while len(out) < count:
             scene = compose(rng, self.faces, self.surfaces, 320, least=34.0, real=self.cut)
-            for box, kind, hidden, red in zip(
-                scene.boxes, scene.kinds, scene.ignore, scene.red, strict=True
-            ):
+            for box, kind, hidden, red in zip(scene.boxes, scene.kinds, scene.ignore, scene.red, strict=True):
                 if not hidden and box[2] - box[0] > 14 and box[3] - box[1] > 14:
                     quad = jitter(rng, crop_quad(box))
                     out.append((warp_crop(scene.image, quad), int(kind), int(red)))

@@ -105,7 +105,9 @@ def correct(key: str, boxes: Boxes, kinds: NDArray[np.int64]) -> tuple[Boxes, ND
         near = np.abs(boxes - np.array(entry["box"], np.float32)).max(1) < 1
         hit = np.flatnonzero(near & (kinds == LABELS.index(entry["label"])))
         if len(hit) != 1:
-            raise ValueError(f"{key} has no single {entry['label']} at {entry['box']}: check the data folder.")
+            raise ValueError(
+                f"{key} has no single {entry['label']} at {entry['box']}: check the data folder."
+            )
         if entry["is"] is None:
             clear[hit] = False
         else:

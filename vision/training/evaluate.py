@@ -162,7 +162,7 @@ class Tally:
 
 
 def _groups(photo: Photo) -> list[str]:
-    names = ["all"]
+    names = ["all", photo.source]
     own = session_of(photo)
     names += [own.name] if own else []
     if photo_meta(photo)["single_row"] and len(photo.kinds) >= 13:

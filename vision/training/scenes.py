@@ -10,8 +10,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.training.augment import noise_patch
 from vision.training.art import FIVES, red_face
+from vision.training.augment import noise_patch
 from vision.training.dataset import BACK, Boxes, Image
 from vision.training.pen import FACE_H, FACE_W, Colour, Rng
 from vision.training.realfaces import FaceSet
