@@ -135,7 +135,7 @@ def _edge(rng: Rng, image: Image) -> Image:
 
 
 def photometric_crop(rng: Rng, image: Image, tint: bool = True) -> Image:
-    """Change one classifier crop, stronger than a whole scene; without ``tint`` its hues stay what they are."""
+    """Change one classifier crop, stronger than a whole scene; without ``tint`` its hues stay."""
     if rng.random() < 0.8:
         image = np.asarray(cv2.LUT(image, _gamma_table(rng, 1.1)), np.uint8)
     if rng.random() < 0.6:

@@ -15,7 +15,7 @@ RED_SHARE = 0.1
 
 
 class Classifier(nn.Module):  # type: ignore[misc]
-    """1.67 M parameters; float (N, 3, 64, 48) -> logits (N, 44) = 20 x cosine, embedding (N, 128), red (N,)."""
+    """1.67 M parameters; float (N, 3, 64, 48) -> logits (N, 44), embedding (N, 128), red (N,)."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -230,7 +230,7 @@ class Sampler:
         return [out[int(i)] for i in rng.permutation(len(out))[:count]]
 
     def batch(self, rng: Rng, size: int) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-        """Return crops uint8 (size, 64, 48, 3), label numbers (size,), red fives (size,): 1, 0 or -1 (unknown)."""
+        """Return crops uint8 (size, 64, 48, 3), label numbers (size,), red fives (size,): 1, 0, -1."""
         n_other = rng.binomial(size, OTHER_SHARE)
         n_real, n_rendered, n_composed = (int(n) for n in rng.multinomial(size - n_other, self.shares))
         drawn = self.real(rng, n_real) + self.rendered(rng, n_rendered) + self.composed(rng, n_composed)

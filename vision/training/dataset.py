@@ -43,8 +43,8 @@ def data_root() -> Path:
 class Photo:
     """One labelled photograph.
 
-    ``boxes`` (n, 4) are (x0, y0, x1, y1) in pixels, ``kinds`` (n,) label numbers; ``unclear`` (m, 4) are boxes
-    that show a part of a tile only: neither a tile to find nor bare table.
+    ``boxes`` (n, 4) are (x0, y0, x1, y1) in pixels, ``kinds`` (n,) label numbers; ``unclear`` (m, 4) are
+    boxes that show a part of a tile only: neither a tile to find nor bare table.
     """
 
     source: str

@@ -23,7 +23,7 @@ VISIBLE = 0.6
 class Scene:
     """A composed picture.
 
-    ``boxes`` (n, 4) of whole faces, ``kinds`` (n,), ``ignore`` (n,) hardly visible, ``red`` (n,) 1 for a red five.
+    ``boxes`` (n, 4) of whole faces, ``kinds`` (n,), ``ignore`` (n,) hardly visible, ``red`` (n,) 1: red five.
     """
 
     image: Image
@@ -282,7 +282,7 @@ def compose(
     real: Sequence[FaceSet] = (),
     real_share: float = 0.45,
 ) -> Scene:
-    """Compose one scene from face sets (styles, 46, 128, 96, 3), or from photographed faces; one style per scene.
+    """Compose one scene, of one style of face sets (styles, 46, 128, 96, 3) or of photographed faces.
 
     ``least`` is the smallest long side of a tile in pixels; ``real_share`` the share of scenes laid with
     photographed faces where ``real`` holds any.
