@@ -1,1 +1,1 @@
-"""Teaching a table's geometry: markers or taps in, a calibration file out, and the alarm when the camera moved."""
+"""Teaching a table its geometry: markers or taps in, a calibration file out; and the drift alarm."""
