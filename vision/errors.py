@@ -6,6 +6,7 @@ VisionError
 ├── ModelError          the model files and their card do not belong together
 ├── CalibrationError    the taught geometry is missing or wrong
 ├── SceneError          a scene to render is not possible
+├── TileSetError        an enrolled tile set is not usable or not complete
 ├── RegionError         a region of interest is not usable
 └── ShapeError          an array has the wrong shape (a mistake of the caller)
 
@@ -20,6 +21,7 @@ __all__ = [
     "RegionError",
     "SceneError",
     "ShapeError",
+    "TileSetError",
     "VisionError",
 ]
 
@@ -61,6 +63,12 @@ class SceneError(VisionError):
     """The scene cannot be laid on the table."""
 
     code = "vision.scene"
+
+
+class TileSetError(VisionError):
+    """An enrolled tile set, or the capture of one, cannot be used or is not complete."""
+
+    code = "vision.tileset"
 
 
 class RegionError(VisionError):

@@ -29,6 +29,11 @@ class Command:
 COMMANDS: dict[str, Command] = {
     "demo": Command("demo", "run the whole system on this machine", "quezhuo demo --tables 2 --auto"),
     "read": Command("read", "read the tiles of photographs", "quezhuo read hand.jpg --expect 14"),
+    "enroll": Command(
+        "enroll",
+        "learn a table's own tiles, count a set, tell two sets apart",
+        "quezhuo enroll --camera 0 --calibration table.json --ruleset zhenjiang --out green.json",
+    ),
     "check": Command(
         "check",
         "check claims and settle them",

@@ -1,0 +1,268 @@
+"""Capturing a tile set: row by row before a camera, from photographs, or anew from a file's own pictures."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from station.cli.enroll_words import check_json, check_words, guard_words, missing_words, row_words
+from station.cli.output import NO, OK, emit, note, say
+from vision.camera import Camera, open_camera
+from vision.enroll.capture import RowShots, photograph, photograph_rows
+from vision.enroll.check import RowCheck
+from vision.enroll.files import load_capture, save_capture
+from vision.enroll.plan import Row, parse_rows
+from vision.enroll.session import Enrolment
+from vision.enroll.shots import shots_of
+from vision.enroll.tileset import Provenance, TileSet
+from vision.errors import TileSetError, VisionError
+from vision.geometry import Calibration
+from vision.pictures import SUFFIXES, load_image
+from vision.reading_service import PhotoHint, parse_regions
+from vision.readings import Image
+from vision.recognizer import Recognizer
+
+
+def capture(arguments: argparse.Namespace, recognizer: Recognizer, kinds: Sequence[str]) -> int:
+    """Capture rows until all kinds are there, then write the tile set; status 1 when some are missing."""
+    out = Path(arguments.out)
+    assert recognizer.card is not None
+    begun = Enrolment.begin(kinds, recognizer.card.sha256["classifier"], arguments.shots)
+    half = out.with_name(out.name + ".capture")
+    if half.exists() and not arguments.fresh:
+        begun = begun.resume(load_capture(half))
+        note(f"Going on with {half.name}: {len(begun.capture.done)} of {len(begun.plan)} rows taken.")
+    if arguments.photos:
+        steps = _from_photos(arguments, recognizer, begun)
+    else:
+        steps = _from_camera(arguments, recognizer, begun)
+    ended = begun
+    for ended in steps:
+        save_capture(ended.capture, half)
+    return _finish(arguments, recognizer, ended, half, out)
+
+
+def _finish(
+    arguments: argparse.Namespace, recognizer: Recognizer, ended: Enrolment, half: Path, out: Path
+) -> int:
+    missing = ended.missing()
+    if missing:
+        text = missing_words(missing)
+        _tell(arguments, {"written": None, **ended.progress()}, [text, "The same command goes on from here."])
+        return NO
+    sources = tuple(dict.fromkeys(shot.picture for shot in ended.capture.shots))
+    tiles = ended.finish(_provenance(arguments, recognizer, out, sources))
+    tiles.save(out)
+    half.unlink(missing_ok=True)
+    once = ended.missing(2)
+    lines = [f"{out}: {len(tiles.kinds)} kinds, {len(tiles.shots)} shots.", guard_words(tiles.guard)]
+    lines += [f"Captured once only: {' '.join(once)}."] if once else []
+    _tell(arguments, {"written": str(out), **ended.progress(), "guard": tiles.guard.to_json()}, lines)
+    return OK
+
+
+def _provenance(
+    arguments: argparse.Namespace, recognizer: Recognizer, out: Path, sources: tuple[str, ...]
+) -> Provenance:
+    assert recognizer.card is not None
+    return Provenance(
+        name=arguments.name or out.stem,
+        table=arguments.table,
+        when=datetime.now(UTC).astimezone().isoformat(timespec="seconds"),
+        version=version("quezhuo"),
+        model=recognizer.card.sha256["classifier"],
+        temperature=recognizer.temperature,
+        sources=sources,
+    )
+
+
+def _from_photos(
+    arguments: argparse.Namespace, recognizer: Recognizer, begun: Enrolment
+) -> Iterator[Enrolment]:
+    """Take rows from the photographs of a folder: by a plan file, else in the order of their names."""
+    folder = Path(arguments.photos)
+    try:
+        files = sorted(f for f in folder.iterdir() if f.suffix.lower() in SUFFIXES)
+    except OSError as error:
+        raise TileSetError(f"The folder {folder} cannot be read ({error.strerror}): name another.") from error
+    rows = _rows_of(files, begun, Path(arguments.plan) if arguments.plan else None)
+    hints = parse_regions(Path(arguments.regions)) if arguments.regions else {}
+    calibration = _calibration(arguments)
+    for number, (file, (index, wanted)) in enumerate(rows.items(), 1):
+        hint = hints.get(file.name, PhotoHint())
+        try:
+            image = _view(load_image(file), calibration, arguments.zone)
+            looked = photograph_rows(
+                recognizer, image, wanted, file.name, region=hint.region, confirmed=arguments.confirm
+            )
+        except VisionError as error:
+            _tell(arguments, {"picture": file.name, "error": str(error)}, [f"{file.name}: {error}"])
+            continue
+        for row in looked:
+            _tell_row(arguments, f"{number}/{len(rows)} {file.name}: {row.row.text}", file.name, row)
+        shots = [shot for row in looked for shot in row.shots]
+        if shots:
+            begun = begun.accept(index if all(row.shots for row in looked) else None, shots)
+            yield begun
+
+
+def _rows_of(
+    files: Sequence[Path], begun: Enrolment, plan: Path | None
+) -> dict[Path, tuple[int | None, tuple[Row, ...]]]:
+    """Rows of every photograph, with the index of the row in the plan where the plan is the guided one."""
+    if plan is None:
+        return {file: (i, (row,)) for i, (file, row) in enumerate(zip(files, begun.plan, strict=False))}
+    listed = _plan_file(plan)
+    absent = [name for name in listed if name not in {file.name for file in files}]
+    if absent:
+        raise TileSetError(f"{plan.name} names {absent[0]}, which is not in the folder: correct the plan.")
+    return {file: (None, listed[file.name]) for file in files if file.name in listed}
+
+
+def _plan_file(path: Path) -> Mapping[str, tuple[Row, ...]]:
+    """Read a plan: JSON object, file name -> row or list of rows, from top to bottom."""
+    example = '{"photo.jpg": ["1m 2m 3m"]}'
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise TileSetError(f"The plan {path} cannot be read ({error.strerror}): check the name.") from error
+    except (ValueError, RecursionError) as error:
+        raise TileSetError(f"{path.name} is not JSON: write {example}.") from error
+    if not isinstance(data, dict):
+        raise TileSetError(f"{path.name} must be an object of file names: write {example}.")
+    plan: dict[str, tuple[Row, ...]] = {}
+    for name, rows in data.items():
+        lines = [rows] if isinstance(rows, str) else rows
+        if not isinstance(lines, list) or not lines or not all(isinstance(line, str) for line in lines):
+            raise TileSetError(f"The rows of {name} are {rows!r}: write {example}.")
+        plan[str(name)] = parse_rows(lines)
+    return plan
+
+
+def _from_camera(
+    arguments: argparse.Namespace, recognizer: Recognizer, begun: Enrolment
+) -> Iterator[Enrolment]:
+    """Ask for one row after the other; Enter takes a picture, c confirms, s skips, b goes back, q stops."""
+    calibration = _calibration(arguments)
+    camera = open_camera(arguments.camera)
+    skipped: set[int] = set()
+    at = begun.next
+    try:
+        while at is not None:
+            row = begun.plan[at]
+            _ask(arguments, begun, row, at)
+            answer = sys.stdin.readline()
+            word = answer.strip().lower()
+            if not answer or word == "q":
+                break
+            if word == "b":
+                at = max(0, at - 1)
+                continue
+            if word == "s":
+                skipped.add(at)
+            else:
+                taken = _take(arguments, recognizer, camera, calibration, row, at, confirmed=word == "c")
+                if not taken.shots:
+                    continue
+                begun = begun.accept(at, taken.shots)
+                yield begun
+            at = _following(begun, at, skipped)
+    finally:
+        camera.close()
+
+
+def _following(begun: Enrolment, at: int, skipped: set[int]) -> int | None:
+    """Index of the next row that is neither taken nor skipped: after this one first, then from the top."""
+    left = [i for i in range(len(begun.plan)) if i not in begun.capture.done and i not in skipped]
+    return next((i for i in left if i > at), left[0] if left else None)
+
+
+def _ask(arguments: argparse.Namespace, begun: Enrolment, row: Row, at: int) -> None:
+    keys = "Enter: photograph. c: it is right. s: skip. b: back. q: stop."
+    lines = [row_words(row, at + 1, len(begun.plan)), keys]
+    ask = {"row": at + 1, "of": len(begun.plan), "kinds": list(row.kinds), "take": row.take + 1}
+    if arguments.json:
+        emit({"ask": ask, **begun.progress()})
+    else:
+        for line in lines:
+            say(line)
+
+
+def _take(
+    arguments: argparse.Namespace,
+    recognizer: Recognizer,
+    camera: Camera,
+    calibration: Calibration | None,
+    row: Row,
+    at: int,
+    *,
+    confirmed: bool,
+) -> RowShots:
+    """Photograph a row and tell what it lacks; no shots where it cannot be taken or the camera fails."""
+    name = f"row {at + 1}"
+    try:
+        image = _view(camera.grab().image, calibration, arguments.zone)
+        looked = photograph(recognizer, image, row, name, confirmed=confirmed)
+    except VisionError as error:
+        _tell(arguments, {"picture": name, "error": str(error)}, [str(error)])
+        return RowShots(row, RowCheck((), backwards=False, findings=(), good=False), (), ())
+    _tell_row(arguments, row.text, name, looked)
+    return looked
+
+
+def renew(arguments: argparse.Namespace, recognizer: Recognizer) -> int:
+    """Learn a tile set anew from the pictures in its file, after the recognizer was replaced."""
+    path = Path(arguments.renew)
+    old = TileSet.load(path)
+    lost = [shot.kind for shot in old.shots if shot.patch is None]
+    if lost:
+        raise TileSetError(f"{path.name} holds no pictures of its tiles: capture the set again.")
+    shots = []
+    for shot in old.shots:
+        assert shot.patch is not None
+        fresh = shots_of(
+            recognizer.classify, shot.patch.image(), [shot.patch.box], [shot.kind], shot.picture, keep=False
+        )
+        shots.append(replace(fresh[0], patch=shot.patch))
+    out = Path(arguments.out) if arguments.out else path
+    assert recognizer.card is not None
+    origin = replace(
+        old.provenance,
+        model=recognizer.card.sha256["classifier"],
+        temperature=recognizer.temperature,
+        version=version("quezhuo"),
+    )
+    tiles = TileSet.build(shots, old.kinds, origin)
+    tiles.save(out)
+    lines = [f"{out}: learned anew, {len(tiles.shots)} shots.", guard_words(tiles.guard)]
+    _tell(arguments, {"written": str(out), "guard": tiles.guard.to_json()}, lines)
+    return OK
+
+
+def _calibration(arguments: argparse.Namespace) -> Calibration | None:
+    return Calibration.load(Path(arguments.calibration)) if arguments.calibration else None
+
+
+def _view(image: Image, calibration: Calibration | None, zone: str) -> Image:
+    return image if calibration is None else calibration.rectify(image, zone).image
+
+
+def _tell_row(arguments: argparse.Namespace, title: str, picture: str, looked: RowShots) -> None:
+    verdict = "taken" if looked.shots else "not taken"
+    lines = [f"{title}: {verdict}.", *check_words(looked.check)]
+    _tell(arguments, {"picture": picture, "taken": bool(looked.shots), **check_json(looked.check)}, lines)
+
+
+def _tell(arguments: argparse.Namespace, data: Mapping[str, Any], lines: Sequence[str]) -> None:
+    if arguments.json:
+        emit(dict(data))
+        return
+    for line in lines:
+        say(line)
