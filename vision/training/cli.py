@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vision.training.measure import cli as measured
+
 if TYPE_CHECKING:
     from vision.training.runs import Run
 
@@ -93,6 +95,7 @@ def _parser() -> argparse.ArgumentParser:
         "--disagreements", action="store_true", help="list training labels the network doubts"
     )
     evaluate.add_argument("--rendered", type=int, default=0, help="also read this many rendered tables")
+    measured.add_arguments(add("measure", measured.run, "measure the whole reading where truth is known"))
     return parser
 
 

@@ -21,17 +21,24 @@ from vision.training.scenes import paste_face, rounded_mask
 
 LONGEST_ROW = 17.6
 """Tile widths that fit a zone."""
+BEVEL = (0.015, 0.04)
+"""Share of a tile's top, on every side, that its rounded edge takes."""
 BACK_SHARE = 0.42
 """Share of a tile's thickness that has the colour of its back."""
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """How a picture is taken: long side of a tile in pixels (low, high), and its turn in degrees if given."""
+    """How a picture is taken: long side of a tile in pixels (low, high), its turn in degrees if given.
+
+    ``most_enlarged``: how far a photographed face may be blown up; ``upside_down``: share of tiles turned by
+    half, beside those that were photographed so.
+    """
 
     long_side: tuple[float, float] = (36.0, 96.0)
     turn: float | None = None
     most_enlarged: float = 1.5
+    upside_down: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,8 @@ def _lay_row(
     rng: Rng, groups: Sequence[Sequence[str]], y: float, high: float, sideways: frozenset[int], first: int
 ) -> list[tuple[str, float, float, float]]:
     tilt, loose = math.radians(rng.normal(0, 0.6)), rng.uniform(0, 0.03)
-    laid, x = [], -_length(groups) / 2 + rng.uniform(-0.3, 0.3)
+    laid: list[tuple[str, float, float, float]] = []
+    x = -_length(groups) / 2 + rng.uniform(-0.3, 0.3)
     for group in groups:
         askew, lift = math.radians(rng.normal(0, 0.8)), rng.normal(0, 0.03)
         for kind in group:
@@ -89,7 +97,9 @@ def _lay_row(
             drop = (high - 1) / 2 if turned else 0.0
             angle = tilt + askew + math.radians(rng.normal(0, 0.6)) + (math.pi / 2 if turned else 0.0)
             middle = x + wide / 2
-            laid.append((kind, middle, y + lift + drop + rng.normal(0, 0.015) + middle * math.tan(tilt), angle))
+            laid.append(
+                (kind, middle, y + lift + drop + rng.normal(0, 0.015) + middle * math.tan(tilt), angle)
+            )
             x += wide + rng.uniform(0, loose)
         x += rng.uniform(0.62, 1.0)
     return laid
@@ -117,9 +127,11 @@ def compose(
     """
     conditions = conditions or Conditions()
     aspect, depth = rng.uniform(0.71, 0.78), rng.uniform(0.5, 0.75)
-    tiles, largest = _choose(rng, lay(rng, deal, aspect), faces, back)
+    tiles, largest = _choose(rng, lay(rng, deal, aspect), faces, back, conditions.upside_down)
     low, high = conditions.long_side
-    long_side = min(math.exp(rng.uniform(math.log(low), math.log(high))), max(low, conditions.most_enlarged * largest))
+    long_side = min(
+        math.exp(rng.uniform(math.log(low), math.log(high))), max(low, conditions.most_enlarged * largest)
+    )
     view = _fitted(random_view(rng, conditions.turn), tiles, aspect, depth, long_side)
     bottoms = np.stack([view.project(_corners(tile, aspect, 0.0)) for tile in tiles])
     splits = np.stack([view.project(_corners(tile, aspect, BACK_SHARE * depth)) for tile in tiles])
@@ -134,7 +146,7 @@ def compose(
     _shadow(rng, image, bottoms, long_side * depth)
     mask = rounded_mask(rng.uniform(4, 12))
     away = [float(np.hypot(*(view.position[:2] - (tile.x, tile.y)))) for tile in tiles]
-    dark = rng.uniform(0.6, 0.95)
+    dark, rim, bevel = rng.uniform(0.6, 0.95), rng.uniform(0.75, 0.95), rng.uniform(*BEVEL)
     back_colour = tuple(float(v) for v in np.median(back.reshape(-1, 3), 0))
     for i in np.argsort(away)[::-1]:
         paper = _paper(tiles[i].face) if tiles[i].kind != BACK else _paper(tiles[0].face)
@@ -142,13 +154,18 @@ def compose(
         lower, upper = (paper, back_colour) if tiles[i].kind == BACK else (back_colour, paper)
         _side(image, bottoms[i], split, [v * dark for v in lower])
         _side(image, split, tops[i], [v * dark for v in upper])
-        paste_face(image, tiles[i].face, tops[i], mask)
+        _rim(image, tops[i], [v * rim for v in upper])
+        paste_face(image, tiles[i].face, within(tops[i], bevel), mask)
     boxes = np.concatenate([tops.min(1), tops.max(1)], 1).astype(np.float32)
     return Picture(through_camera(rng, image), boxes, deal.kinds)
 
 
 def _choose(
-    rng: Rng, laid: Sequence[tuple[str, float, float, float]], faces: Mapping[str, Sequence[Face]], back: Image
+    rng: Rng,
+    laid: Sequence[tuple[str, float, float, float]],
+    faces: Mapping[str, Sequence[Face]],
+    back: Image,
+    upside_down: float,
 ) -> tuple[list[Placed], float]:
     """Pick a face for every tile, brought to about one brightness; also their usual long side."""
     picked = [
@@ -161,7 +178,9 @@ def _choose(
     tiles = []
     for (kind, x, y, angle), face, mine in zip(laid, picked, bright, strict=True):
         gain = rng.uniform(0.97, 1.03) * (1.0 if kind == BACK else (level / max(mine, 1.0)) ** 0.7)
-        tiles.append(Placed(kind, x, y, angle, np.clip(face.image * gain, 0, 255).astype(np.uint8)))
+        turned = bool(upside_down) and rng.random() < upside_down
+        image = np.clip(face.image * gain, 0, 255).astype(np.uint8)
+        tiles.append(Placed(kind, x, y, angle, image[::-1, ::-1] if turned else image))
     return tiles, float(np.median([f.long_side for f in picked]))
 
 
@@ -181,6 +200,17 @@ def _side(image: Image, low: Points, high: Points, colour: Sequence[float]) -> N
     cv2.fillConvexPoly(image, np.round(hull * 16).astype(np.int32), tuple(colour), cv2.LINE_AA, 4)
 
 
+def _rim(image: Image, quad: Points, colour: Sequence[float]) -> None:
+    """Draw the rounded edge of a tile's top: it makes the seam between two tiles that touch."""
+    fixed = np.round(quad * 16).astype(np.int32)
+    cv2.fillConvexPoly(image, fixed, tuple(colour), cv2.LINE_AA, 4)
+
+
+def within(quad: Points, share: float) -> Points:
+    """Move the corners of a quad towards its middle by a share of the way from side to side."""
+    return np.asarray(quad + (quad.mean(0) - quad) * 2 * share)
+
+
 def _shadow(rng: Rng, image: Image, bottoms: NDArray[np.float64], thick: float) -> None:
     mask = np.zeros((image.shape[0] // 2 + 1, image.shape[1] // 2 + 1), np.uint8)
     offset = rng.uniform(-0.5, 0.5, 2) * thick
@@ -189,7 +219,9 @@ def _shadow(rng: Rng, image: Image, bottoms: NDArray[np.float64], thick: float) 
         cv2.fillConvexPoly(mask, np.round(hull).astype(np.int32), 255)
     soft = cv2.GaussianBlur(mask, (0, 0), max(0.5, thick * rng.uniform(0.02, 0.12)))
     full = cv2.resize(soft, (image.shape[1], image.shape[0]), interpolation=cv2.INTER_LINEAR)
-    image[:] = (image * (1 - full[..., None].astype(np.float32) / 255 * rng.uniform(0.2, 0.6))).astype(np.uint8)
+    image[:] = (image * (1 - full[..., None].astype(np.float32) / 255 * rng.uniform(0.2, 0.6))).astype(
+        np.uint8
+    )
 
 
 def surface(rng: Rng, surfaces: Sequence[Image], width: int, height: int) -> Image:
@@ -202,16 +234,26 @@ def surface(rng: Rng, surfaces: Sequence[Image], width: int, height: int) -> Ima
         tile = np.concatenate([tile, tile[::-1]], 0)
         times = (-(-height // tile.shape[0]), -(-width // tile.shape[1]), 1)
         return np.ascontiguousarray(np.tile(tile, times)[:height, :width])
-    felt = ((60, 120, 40), (90, 160, 60), (110, 80, 40), (60, 60, 60), (40, 40, 120), (80, 130, 170), (120, 60, 50))
+    felt = (
+        (60, 120, 40),
+        (90, 160, 60),
+        (110, 80, 40),
+        (60, 60, 60),
+        (40, 40, 120),
+        (80, 130, 170),
+        (120, 60, 50),
+    )
     colour = np.clip(np.array(felt[int(rng.integers(len(felt)))]) + rng.integers(-20, 21, 3), 0, 255)
     n = int(rng.choice([3, 8, 40]))
     coarse = rng.normal(0, 1, (n, n, 1)) * rng.uniform(0, 14) + colour
-    image = cv2.resize(np.clip(coarse, 0, 255).astype(np.uint8), (width, height), interpolation=cv2.INTER_CUBIC)
-    return np.asarray(np.clip(image + _noise(rng, height, width) * rng.uniform(0, 7), 0, 255), np.uint8)
+    image = cv2.resize(
+        np.clip(coarse, 0, 255).astype(np.uint8), (width, height), interpolation=cv2.INTER_CUBIC
+    )
+    return np.asarray(np.clip(image + noise(rng, height, width) * rng.uniform(0, 7), 0, 255), np.uint8)
 
 
-def _noise(rng: Rng, height: int, width: int) -> NDArray[np.float32]:
-    """Unit noise of any size."""
+def noise(rng: Rng, height: int, width: int) -> NDArray[np.float32]:
+    """Return unit noise (height, width, 3) of any size."""
     patch = noise_patch(rng, min(height, 1024), min(width, 1024))
     times = (-(-height // patch.shape[0]), -(-width // patch.shape[1]), 1)
     return np.asarray(np.tile(patch, times)[:height, :width] if max(times) > 1 else patch, np.float32)
@@ -220,11 +262,13 @@ def _noise(rng: Rng, height: int, width: int) -> NDArray[np.float32]:
 def through_camera(rng: Rng, image: Image) -> Image:
     """Uneven light, tint, tone, lens blur, noise and JPEG of a picture fit for reading."""
     height, width = image.shape[:2]
-    field = cv2.resize(rng.uniform(0.82, 1.08, (2, 3)).astype(np.float32), (width, height), interpolation=cv2.INTER_CUBIC)
+    field = cv2.resize(
+        rng.uniform(0.82, 1.08, (2, 3)).astype(np.float32), (width, height), interpolation=cv2.INTER_CUBIC
+    )
     gain = field[..., None] * rng.uniform(0.93, 1.05, 3).astype(np.float32) * rng.uniform(0.75, 1.1)
     lit = np.clip(image * gain, 0, 255)
     lit = cv2.GaussianBlur(lit, (0, 0), rng.uniform(0.3, 0.9))
-    lit = np.clip(lit + _noise(rng, height, width) * rng.uniform(0.5, 5), 0, 255).astype(np.uint8)
+    lit = np.clip(lit + noise(rng, height, width) * rng.uniform(0.5, 5), 0, 255).astype(np.uint8)
     quality = int(rng.integers(60, 96))
     _, data = cv2.imencode(".jpg", lit, [cv2.IMWRITE_JPEG_QUALITY, quality])
     return np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.uint8)

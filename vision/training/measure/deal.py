@@ -59,13 +59,16 @@ class _Bag:
 
 
 def deal(rng: Rng, kinds: Collection[str]) -> Deal:
-    """Deal a hand from the kinds of a set: half of them complete, the rest any tiles; 14 to 21 on the table."""
+    """Deal a hand from the kinds of a set: half are complete, the rest any tiles; 14 to 23 on the table."""
     shape = SHAPES[0] if rng.random() < 0.8 else SHAPES[1]
     bag = _Bag(rng, kinds)
     melds = [_meld(rng, bag) for _ in range(int(rng.choice([0, 0, 1, 2, 3])))]
     sets = shape.tiles // 3 - len(melds)
     if rng.random() < 0.5:
-        tiles = [*bag.alike(2), *(k for _ in range(sets) for k in (bag.run() if rng.random() < 0.6 else bag.alike(3)))]
+        tiles = [
+            *bag.alike(2),
+            *(k for _ in range(sets) for k in (bag.run() if rng.random() < 0.6 else bag.alike(3))),
+        ]
     else:
         tiles = [k for _ in range(3 * sets + 2) for k in bag.any()]
     win = tiles.pop(int(rng.integers(len(tiles))))

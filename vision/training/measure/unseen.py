@@ -41,11 +41,13 @@ def left_out(models: Path) -> frozenset[str]:
 
 
 def find_unseen(whole: frozenset[str] = frozenset(), root: Path | None = None) -> Unseen:
-    """Collect what a model never saw: held-out, validation, and ``whole``, the sources left out of its training."""
+    """Collect what a model never saw: held-out, validation, ``whole`` sources left out of its training."""
     photos = {p.key: p for p in (*holdout_photos(root), *validation_photos(root))}
     photos |= {p.key: p for source in PHOTO_SOURCES if source in whole for p in load_photos(source, root)}
     crops = {crop_key(c[0]): c for c in validation_crops(root)}
-    crops |= {crop_key(c[0]): c for source in CROP_SOURCES if source in whole for c in load_crops(source, root)}
+    crops |= {
+        crop_key(c[0]): c for source in CROP_SOURCES if source in whole for c in load_crops(source, root)
+    }
     by_source = {s: [c for key, c in sorted(crops.items()) if key.startswith(f"{s}/")] for s in CROP_SOURCES}
     return Unseen(
         [photos[key] for key in sorted(photos)], {s: found for s, found in by_source.items() if found}, whole
