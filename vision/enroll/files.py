@@ -7,6 +7,7 @@ import binascii
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -219,7 +220,8 @@ def _write(path: Path, data: Mapping[str, Any]) -> None:
             os.fsync(stream.fileno())
         draft.replace(path)
     except OSError as error:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
         raise TileSetError(
             f"The file {path} cannot be written ({error.strerror}): choose another folder or make room."
         ) from error
