@@ -100,7 +100,10 @@ def guard_words(guard: Guard) -> str:
             f" used, weight {guard.weight:g}."
         )
     if guard.reason == "one_picture":
-        return "There is one picture only, so the gain cannot be checked: the prototypes are not used."
+        return (
+            "Too few kinds are on two pictures, so the gain cannot be checked and the prototypes are not"
+            " used: photograph every row twice."
+        )
     return (
         f"The plain network reads {guard.plain_right} of {guard.shots} tiles right ({plain:.1%}) and the"
         " prototypes do not improve it: they are not used."

@@ -20,6 +20,8 @@ __all__ = ["WEIGHTS", "Guard", "enrol", "judged", "stacked"]
 
 WEIGHTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 """Shares of the prototypes that are tried."""
+CHECKED = 0.75
+"""Share of the tiles whose kind has to be on another picture too: else leaving one out tells nothing."""
 CLEAR = 0.03
 """Share of the plain cost by which it has to fall: less is within what another light does."""
 
@@ -30,7 +32,8 @@ class Guard:
 
     ``shots`` tiles on ``pictures``; ``right`` and ``nll`` (mean negative log-likelihood, nats) with the
     prototypes of the other pictures, ``plain_right`` and ``plain_nll`` without; ``weight``: the share chosen,
-    0 where the plain network is better, ``used`` then being false and ``reason`` saying why.
+    0 where the plain network is better, ``used`` then being false and ``reason`` saying why:
+    ``not_better``, or ``one_picture`` where too few kinds are on two pictures to leave one out.
     """
 
     shots: int
@@ -80,19 +83,21 @@ def enrol(shots: Sequence[Shot], temperature: float) -> tuple[Blend, Guard]:
     cosines = _left_out(shots, columns)
     own = np.concatenate([np.searchsorted(columns, labels)] * 2)
     scale, offset = scale_of(looks.logits[:, columns], cosines, own)
+    # A tile whose kind no other picture shows would be judged by the prototypes of all kinds but its own.
+    checked = np.isfinite(cosines[np.arange(len(own)), own])
+    cosines[~checked] = np.nan
     good, cost = _scores(looks.logits, temperature, labels)
     right, nll, weight = int(good.sum()), float(cost.mean()), 0.0
-    for share in WEIGHTS:
+    for share in WEIGHTS if checked.mean() >= CHECKED else ():
         mixed = _mixed(looks.logits, columns, scale * cosines + offset, share)
         now_good, now_cost = _scores(mixed, temperature, labels)
         better = now_good.sum() >= good.sum() and _no_accident(cost, now_cost, names)
         if better and float(now_cost.mean()) < nll:
             right, nll, weight = int(now_good.sum()), float(now_cost.mean()), share
-    pictures = len(set(names.tolist()))
-    reason = "" if weight else "one_picture" if pictures < 2 else "not_better"
+    reason = "" if weight else "not_better" if checked.mean() >= CHECKED else "one_picture"
     guard = Guard(
         shots=len(shots),
-        pictures=pictures,
+        pictures=len(set(names.tolist())),
         plain_right=int(good.sum()),
         plain_nll=round(float(cost.mean()), 6),
         right=right,

@@ -1,4 +1,4 @@
-"""A table's reader that knows the table's tile sets: which is in play, what it looks like, who is a stranger."""
+"""A table's reader that knows its tile sets: which is in play, what it looks like, who is a stranger."""
 
 from __future__ import annotations
 

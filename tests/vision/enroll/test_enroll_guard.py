@@ -39,6 +39,12 @@ def test_one_picture_alone_cannot_be_checked_so_the_plain_network_stays(maker: C
     assert (guard.used, guard.reason, guard.weight) == (False, "one_picture", 0.0)
 
 
+def test_kinds_on_one_picture_each_cannot_be_checked_by_the_prototypes_of_the_others(maker: Callable) -> None:
+    own = maker(bend=2.5)
+    _, guard = enrol(own.shots(KINDS[:9], ["a"]) + own.shots(KINDS[9:18], ["b"]), 0.7)
+    assert (guard.used, guard.reason) == (False, "one_picture")
+
+
 def test_tiles_captured_under_wrong_names_are_not_used(maker: Callable) -> None:
     """A row laid shifted by one in one picture: the prototypes contradict the other picture."""
     good, bad = maker().shots(pictures=("a",)), maker().shots(pictures=("b",))
