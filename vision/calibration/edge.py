@@ -108,8 +108,8 @@ def lens_of_checkerboards(
 def small_grey(image: Image, width: int) -> Grey:
     """Grey picture of a frame, ``width`` pixels wide, of the same shape."""
     height = max(1, round(image.shape[0] * width / image.shape[1]))
-    small = cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA)
-    return np.asarray(cv2.cvtColor(small, cv2.COLOR_BGR2GRAY), np.uint8)
+    grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+    return np.asarray(cv2.resize(grey, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def grey_png(picture: Grey) -> bytes:

@@ -1,8 +1,8 @@
 """Where the printed markers lie on the cloth. Pure.
 
-A marker is a black square in the middle of a card. Card k (0 to 3) is pushed into the corner of the
-A marker is a black square in the middle of a card. Card k (0 to 3) is pushed into the corner of the
-cloth at the left hand of place k; cards 4 to 7 lie against the rail, in the middle of the sides of places 0 to 3.
+A marker is a black square in the middle of a card. Card k (0 to 3) is pushed into the corner of the cloth
+at the left hand of place k; cards 4 to 7 lie against the rail, in the middle of the side of place 0 to 3.
+Whichever way a card is turned, its black square covers the same spot.
 """
 
 from __future__ import annotations
