@@ -21,7 +21,7 @@ from vision.training.scenes import background, compose
 
 Drawn = tuple[Image, int, int]
 """A crop, its label number, 1 where it is a red five."""
-OTHER_SHARE = 0.07
+OTHER_SHARE = 0.09
 PLAIN_DEVIATION = 20.0
 LIGHT = 165.0
 SOURCE_WEIGHT = {
@@ -176,11 +176,15 @@ class Sampler:
 
     def _other(self, rng: Rng) -> Image:
         roll = rng.random()
-        if roll < 0.15:
+        if roll < 0.12:
             return background(rng, [], 64)[:, :48]
-        if self.surfaces and roll < 0.35:
+        if roll < 0.27:
+            return self._half(rng)
+        if roll < 0.4:
+            return self._bare(rng)
+        if self.surfaces and roll < 0.55:
             return self._surface(rng)
-        if self.beside and roll < 0.7:
+        if self.beside and roll < 0.75:
             patch = self.beside[int(rng.integers(len(self.beside)))]
             return warp_crop(patch.image, jitter(rng, crop_quad(patch.box)))
         patch = self.printed[int(rng.integers(len(self.printed)))]
@@ -188,6 +192,32 @@ class Sampler:
         u, v = quad[1] - quad[0], quad[3] - quad[0]
         way = (u, v, -u, -v, u + v, u - v)[int(rng.integers(6))]
         return warp_crop(patch.image, jitter(rng, quad + way * rng.uniform(0.42, 0.6)))
+
+    def _half(self, rng: Rng) -> Image:
+        """Cut half of a tile: the upper two circles of four must not pass for a tile of two."""
+        patch = self.printed[int(rng.integers(len(self.printed)))]
+        x0, y0, x1, y1 = (float(v) for v in patch.box)
+        part = rng.uniform(0.42, 0.58)
+        if rng.random() < 0.6:
+            halves = ((x0, y0, x1, y0 + part * (y1 - y0)), (x0, y1 - part * (y1 - y0), x1, y1))
+        else:
+            halves = ((x0, y0, x0 + part * (x1 - x0), y1), (x1 - part * (x1 - x0), y0, x1, y1))
+        half = np.array(halves[int(rng.integers(2))], np.float32)
+        return warp_crop(patch.image, jitter(rng, crop_quad(half)))
+
+    def _bare(self, rng: Rng) -> Image:
+        """Cut what lies about a tile's width from a composed row, light cloth as well as dark."""
+        for _ in range(8):
+            scene = compose(rng, self.faces, self.surfaces, 320, least=34.0, real=self.cut)
+            if len(scene.boxes):
+                box = scene.boxes[int(rng.integers(len(scene.boxes)))]
+                size = box[2:] - box[:2]
+                way = ((1.1, 0), (-1.1, 0), (0, 1.15), (0, -1.15))[int(rng.integers(4))]
+                moved = (box + np.tile(size * np.array(way, np.float32), 2)).astype(np.float32)
+                inside = moved.min() >= 0 and moved.max() <= 320
+                if inside and not _touches(moved, scene.boxes):
+                    return warp_crop(scene.image, jitter(rng, crop_quad(moved)))
+        return background(rng, [], 64)[:, :48]
 
     def _surface(self, rng: Rng) -> Image:
         """Cut a piece of bare table, as large as a tile: cloth must not pass for a tile's back."""

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from vision.training.art import FIVES, red_face
 from vision.training.augment import noise_patch
-from vision.training.dataset import BACK, Boxes, Image
+from vision.training.dataset import BACK, LABELS, Boxes, Image
 from vision.training.pen import FACE_H, FACE_W, Colour, Rng
 from vision.training.realfaces import FaceSet
 
 VISIBLE = 0.6
+WHITE = LABELS.index("5z")
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ def background(rng: Rng, patches: Sequence[Image], size: int) -> Image:
         image = np.ascontiguousarray(np.rot90(image, int(rng.integers(4))))
     else:
         felt = [(60, 120, 40), (90, 160, 60), (110, 80, 40), (60, 60, 60), (40, 40, 120), (150, 180, 200)]
+        felt += [(205, 220, 228), (225, 230, 232), (120, 160, 190)]
         colour = np.array(felt[int(rng.integers(len(felt)))]) if roll < 0.8 else rng.integers(0, 256, 3)
         colour = np.clip(colour + rng.integers(-25, 26, 3), 0, 255)
         n = int(rng.choice([4, 16, 64]))
@@ -238,9 +240,14 @@ def _choose_kinds(rng: Rng, count: int) -> NDArray[np.int64]:
     kinds = rng.integers(0, 42, count)
     if rng.random() < 0.3:
         kinds = np.sort(kinds)
+    if rng.random() < 0.1:
+        kinds = np.where(rng.random(count) < 0.25, WHITE, kinds)
     if rng.random() < 0.2:
         share = 0.9 if rng.random() < 0.15 else 0.15
         kinds = np.where(rng.random(count) < share, BACK, kinds)
+    if count >= 4 and rng.random() < 0.2:  # a concealed kong: its outer two face down
+        at = int(rng.integers(count - 3))
+        kinds[[at, at + 3]] = BACK
     return kinds.astype(np.int64)
 
 

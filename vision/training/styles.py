@@ -81,6 +81,7 @@ def random_style(rng: Rng) -> Style:
     style.five = str(rng.choice(["五", "伍"]))
     style.petals = int(rng.integers(4, 9))
     backs = [(92, 122, 29), (150, 90, 20), (60, 160, 60), (40, 150, 220), (30, 110, 200), (120, 60, 190)]
+    backs += [(225, 238, 242), (205, 215, 220), (190, 70, 210), (235, 200, 150), (170, 225, 235)]
     backs += [(180, 140, 60), (60, 60, 60), (110, 170, 210), (40, 40, 150), (230, 160, 90), (80, 200, 120)]
     style.back = _near(rng, backs[int(rng.integers(len(backs)))], 25)
     style.back_pattern = int(rng.integers(6))
