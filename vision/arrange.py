@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 from vision.hand import HandLayout, hand_layout
 from vision.readings import Detections, Floats
 
-__all__ = ["GROUP_GAP", "Arrangement", "HandLayout", "arrange", "hand_layout", "narrow"]
+__all__ = [
+    "GROUP_GAP",
+    "Arrangement",
+    "HandLayout",
+    "arrange",
+    "hand_layout",
+    "narrow",
+    "overlapping",
+    "row_widths",
+]
 
 GROUP_GAP = 0.4
 """A gap of this many tile widths separates groups: between touching (0) and the convention (0.6)."""
@@ -221,6 +230,26 @@ def narrow(found: Detections, lie: Arrangement, share: float = 0.82) -> NDArray[
         members = np.asarray([lie.order[k] for k in row], np.intp)
         marked[members] = widths[members] < share * np.median(widths[members])
     return marked
+
+
+def overlapping(found: Detections, share: float) -> NDArray[np.bool_]:
+    """Mark the boxes ``(N,)`` closer to another than ``share`` of a tile's width: one lies on the other.
+
+    How wide a tile is follows from its box: a square box holds one that lies at an angle.
+    """
+    wide, high = found.sizes[:, 0], np.maximum(found.sizes[:, 1], 1e-6)
+    shape = np.clip(wide / high, ASPECT, 1 / ASPECT)
+    tangent = (shape - ASPECT) / np.maximum(1 - ASPECT * shape, 1e-6)
+    angle = np.minimum(np.arctan(tangent), np.pi / 2)
+    width = ASPECT * high / (ASPECT * np.sin(angle) + np.cos(angle))
+    apart = np.linalg.norm(found.centres[:, None] - found.centres[None], axis=2)
+    np.fill_diagonal(apart, np.inf)
+    return np.asarray((apart < share * np.minimum(width[:, None], width[None])).any(axis=1), np.bool_)
+
+
+def row_widths(found: Detections, lie: Arrangement) -> Floats:
+    """Widths ``(N,)`` of tiles along their rows, pixels; the boxes of a slanting row are wider."""
+    return _turned(found, lie.angle).width.astype(np.float32)
 
 
 def _runs(sizes: Sequence[int]) -> tuple[tuple[int, ...], ...]:

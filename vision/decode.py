@@ -6,7 +6,6 @@ here" and the logarithms of the distances, in cells, to the left, top, right and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +21,6 @@ __all__ = [
     "decode",
     "iou_matrix",
     "letterbox",
-    "odd_sizes",
     "peaks",
     "suppress",
 ]
@@ -41,8 +39,8 @@ class DecodeSettings:
     ``threshold``: a peak at or above it is a tile; ``low``: a peak at or above it may be one, used
     only when tiles are missing. ``iou`` and ``centre`` say when two boxes are the same tile; plain
     suppression at IoU 0.5 would eat neighbours that lie at an angle. ``smallest`` and ``largest``
-    are areas relative to the median of the row. ``enlarge`` and ``enlarged_short``: a small picture is blown
-    up no further than this factor or until its short side has this many pixels, whichever is more:
+    are areas relative to the usual one at a place. ``enlarge`` and ``enlarged_short``: a small picture is
+    blown up no further than this factor or until its short side has this many pixels, whichever is more:
     a single tile filling the picture would become larger than any the detector was taught.
     """
 
@@ -158,24 +156,6 @@ def decode(
     limit = np.asarray([*size, *size], np.float32)
     found = Detections(np.clip(found.boxes, 0, limit), found.scores)
     return found.take(found.sizes.min(axis=1, initial=np.inf) >= 1)
-
-
-def odd_sizes(
-    found: Detections, rows: Sequence[Sequence[int]], settings: DecodeSettings | None = None
-) -> NDArray[np.bool_]:
-    """Mark the boxes ``(N,)`` whose area is far from the median of their row.
-
-    Keys, dials and book spines differ in size from the tiles beside them. In a row of fewer than
-    three boxes the median of all boxes decides. ``rows`` hold indices of boxes.
-    """
-    settings = settings or DecodeSettings()
-    area = np.prod(found.sizes, axis=1)
-    odd = np.zeros(len(found), bool)
-    for members in rows:
-        row = np.asarray(members, np.intp)
-        median = np.median(area[row]) if len(row) >= 3 else np.median(area)
-        odd[row] = (area[row] < settings.smallest * median) | (area[row] > settings.largest * median)
-    return odd
 
 
 def choose(scores: Floats, threshold: float, expect: int | None) -> Ints:

@@ -3,32 +3,43 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from vision.arrange import Arrangement
+from vision.arrange import Arrangement, overlapping
 from vision.errors import ShapeError
 from vision.readings import (
     CUT_AT_BORDER,
     DOUBT_CODES,
-    EXTRA_TILES,
     FIFTH_COPY,
     LOW_SCORE,
     NO_TILES,
     NOT_IN_SET,
+    OVERLAP,
     STRAY_BACK,
     UNSURE_BOX,
     WRONG_COUNT,
     Box,
     Detections,
     Floats,
+    Ints,
     TileReading,
 )
 from vision.shapes import BACK, HandShape, meld_faces
 
-__all__ = ["BACK", "Opinion", "Thresholds", "opinions", "softmax", "tile_readings", "why_not"]
+__all__ = [
+    "BACK",
+    "Opinion",
+    "Sight",
+    "Thresholds",
+    "opinions",
+    "softmax",
+    "tile_readings",
+    "trust_detector",
+    "why_not",
+]
 
 ALTERNATIVES = 3
 COPIES = 4
@@ -39,15 +50,20 @@ COPIES = 4
 class Thresholds:
     """When a tile is doubtful.
 
-    ``doubt``: probability of its kind below which it is; ``outside``: probability of kinds that the
-    set in play lacks above which it is; ``box``: detector score below which it is; ``border``: pixels
-    from the edge of the picture within which a tile may be cut.
+    ``doubt``: probability of its kind below which it is; ``floor``: the same for the least convincing side it
+    was looked at from; ``outside``: probability of kinds that the set in play lacks above which it is;
+    ``box``: detector score below which it is; ``border``: pixels from the edge of the picture within which a
+    tile may be cut; ``overlap``: distance of two tiles, in tile widths, below which one lies on the other;
+    ``unseen``: probability of an open tile, where the detector saw none, from which the whole reading is.
     """
 
     doubt: float = 0.7
+    floor: float = 0.4
     outside: float = 0.3
     box: float = 0.35
     border: float = 1.0
+    overlap: float = 0.7
+    unseen: float = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +84,24 @@ class Opinion:
         return self.alternatives[0][1]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Sight:
+    """What ``N`` boxes show, over all sides they were looked at from.
+
+    ``shares``: mean probabilities ``(N, K)``, the last column for "no tile here"; ``floor``: the least
+    probability ``(N,)`` that either way up gives to the kind named by the mean; ``red``: mean probability
+    ``(N,)`` that the five is red, None where the model does not say.
+    """
+
+    shares: Floats
+    floor: Floats
+    red: Floats | None = None
+
+    def take(self, index: Ints) -> Sight:
+        """Return the rows selected by an index array, in that order."""
+        return Sight(self.shares[index], self.floor[index], None if self.red is None else self.red[index])
+
+
 def softmax(logits: Floats, temperature: float = 1.0) -> Floats:
     """Probabilities ``(N, K)`` from logits ``(N, K)``; rows sum to 1."""
     if logits.ndim != 2:
@@ -75,6 +109,16 @@ def softmax(logits: Floats, temperature: float = 1.0) -> Floats:
     scaled = logits / temperature
     powers = np.exp(scaled - scaled.max(axis=1, keepdims=True, initial=-np.inf))
     return np.asarray(powers / powers.sum(axis=1, keepdims=True), np.float32)
+
+
+def trust_detector(shares: Floats, heat: Floats) -> Floats:
+    """Weigh "no tile here", the last column of ``(N, K)``, by how sure the detector is, ``heat`` ``(N,)``.
+
+    A blank white dragon looks like nothing; a detector that is sure has seen its edges.
+    """
+    weighed = shares.copy()
+    weighed[:, -1] *= np.minimum(1.0, 2.0 * (1.0 - heat))
+    return np.asarray(weighed / np.maximum(weighed.sum(axis=1, keepdims=True), 1e-9), np.float32)
 
 
 def opinions(
@@ -142,27 +186,32 @@ def tile_readings(
     area: Box,
     limits: Thresholds,
     shape: HandShape | None = None,
+    sight: Sight | None = None,
 ) -> tuple[TileReading, ...]:
     """Put boxes ``(N, 4)``, opinions and arrangement together, in reading order.
 
-    ``area`` is the part of the picture that was searched, in the pixels of the boxes. ``shape``: which
-    melds there are, so which tiles may lie face down.
+    ``area`` is the picture, in the pixels of the boxes. ``shape``: which melds there are, so which tiles may
+    lie face down, and whether fives may be red. ``sight``: what the opinions were formed from, where known.
     """
+    shape = shape or HandShape()
     group_of = {i: g for g, members in enumerate(lie.groups) for i in members}
     ordered = [seen[i] for i in lie.order]
     kinds = [opinion.kind for opinion in ordered]
-    surplus, strays = _surplus(kinds, [o.score for o in ordered]), _strays(lie, kinds, shape or HandShape())
+    surplus, strays = _surplus(kinds, [o.score for o in ordered]), _strays(lie, kinds, shape)
+    floors = np.ones(len(found)) if sight is None else sight.floor
+    covering = overlapping(found, limits.overlap)
     tiles: list[TileReading] = []
     for position, (index, opinion) in enumerate(zip(lie.order, ordered, strict=True)):
         x0, y0, x1, y1 = (round(float(v), 2) for v in found.boxes[index])
         box = (x0, y0, x1, y1)
         flags = {
-            LOW_SCORE: opinion.score < limits.doubt,
+            LOW_SCORE: opinion.score < limits.doubt or floors[index] < limits.floor,
             FIFTH_COPY: position in surplus,
             NOT_IN_SET: opinion.outside > limits.outside,
             STRAY_BACK: position in strays,
             CUT_AT_BORDER: _touches(box, area, limits.border),
             UNSURE_BOX: float(found.scores[index]) < limits.box,
+            OVERLAP: bool(covering[index]),
         }
         doubts = tuple(code for code in DOUBT_CODES if flags.get(code))
         tiles.append(
@@ -171,16 +220,14 @@ def tile_readings(
     return tuple(tiles)
 
 
-def why_not(tiles: Sequence[TileReading], expect: int | None, extra: bool = False) -> tuple[str, ...]:
+def why_not(tiles: Sequence[TileReading], expect: int | None, whole: Collection[str] = ()) -> tuple[str, ...]:
     """Codes that keep a reading from being accepted, in fixed order; empty when nothing is in doubt.
 
-    ``extra``: more open tiles were seen than the expected number.
+    ``whole``: codes of the whole reading found otherwise.
     """
-    codes = {code for tile in tiles for code in tile.doubts}
+    codes = {code for tile in tiles for code in tile.doubts} | set(whole)
     if not tiles:
         codes.add(NO_TILES)
     if expect is not None and len(tiles) != expect:
         codes.add(WRONG_COUNT)
-    if extra:
-        codes.add(EXTRA_TILES)
     return tuple(code for code in DOUBT_CODES if code in codes)

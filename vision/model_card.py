@@ -12,6 +12,7 @@ from typing import Any
 from engine.tiles import TILE_IDS
 from vision.decode import DecodeSettings
 from vision.errors import ModelError
+from vision.interpret import Thresholds
 
 __all__ = ["DEFAULT_CARD", "FORMAT", "LABELS", "OTHER", "ModelCard"]
 
@@ -29,8 +30,7 @@ class ModelCard:
     """A pair of networks that belong together.
 
     ``detector`` and ``classifier`` are the ONNX files, ``sha256`` their hashes by name;
-    ``temperature`` makes the classifier's outputs probabilities; a tile read with a probability
-    below ``doubt`` is shown as doubtful.
+    ``temperature`` makes the classifier's outputs probabilities; ``limits`` say when a tile is doubtful.
     """
 
     path: Path
@@ -38,7 +38,7 @@ class ModelCard:
     classifier: Path
     sha256: Mapping[str, str]
     temperature: float
-    doubt: float
+    limits: Thresholds = field(default_factory=Thresholds)
     settings: DecodeSettings = field(default_factory=DecodeSettings)
 
     @classmethod
@@ -75,18 +75,28 @@ class ModelCard:
             _verify(file, hashes[name])
         decode = dict(data.get("decode", {}))
         known = {name: decode[name] for name in DecodeSettings.__dataclass_fields__ if name in decode}
-        temperature, doubt = float(data["temperature"]), float(decode.get("doubt", 0.7))
-        if not 0 < temperature < 100 or not 0 <= doubt <= 1:
-            raise ValueError(f"temperature {temperature}, doubt {doubt}")
+        temperature = float(data["temperature"])
+        if not 0 < temperature < 100:
+            raise ValueError(f"temperature {temperature}")
         return cls(
             path,
             files["detector"],
             files["classifier"],
             hashes,
             temperature,
-            doubt,
+            _limits(decode, data.get("gate", {})),
             DecodeSettings(**known),
         )
+
+
+def _limits(decode: Mapping[str, Any], gate: Mapping[str, Any]) -> Thresholds:
+    """Thresholds of doubt: of the card's ``gate``; the two that decoding uses as well of ``decode``."""
+    shared = {"doubt": decode.get("doubt", 0.7), "box": decode.get("threshold", 0.35)}
+    named = {name: float(value) for name, value in {**shared, **gate}.items()}
+    unknown = set(named) - set(Thresholds.__dataclass_fields__)
+    if unknown or any(not 0 <= value <= 1 for name, value in named.items() if name != "border"):
+        raise ValueError(f"gate {sorted(unknown) or named}")
+    return Thresholds(**named)
 
 
 def _read(path: Path) -> dict[str, Any]:

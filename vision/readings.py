@@ -20,10 +20,15 @@ __all__ = [
     "DOUBT_CODES",
     "EXTRA_TILES",
     "FIFTH_COPY",
+    "FOREIGN_TILE",
     "LOW_SCORE",
     "NOT_IN_SET",
     "NO_TILES",
+    "ODD_SIZE",
+    "OTHER_SET",
+    "OVERLAP",
     "STRAY_BACK",
+    "UNSEEN_TILE",
     "UNSURE_BOX",
     "WRONG_COUNT",
     "Box",
@@ -49,6 +54,10 @@ FIFTH_COPY: Final = "fifth_copy"
 """More copies of the kind than a tile set holds."""
 NOT_IN_SET: Final = "not_in_set"
 """The network sees a kind that the tile set in play does not have."""
+OTHER_SET: Final = "other_set"
+"""The tile is of the table's other set."""
+FOREIGN_TILE: Final = "foreign_tile"
+"""The tile is of no set of this table."""
 CUT_AT_BORDER: Final = "cut_at_border"
 """The tile touches the border of the picture or region."""
 UNSURE_BOX: Final = "unsure_box"
@@ -59,6 +68,12 @@ STRAY_BACK: Final = "stray_back"
 """A face-down tile that belongs to no concealed kong or face-down set."""
 EXTRA_TILES: Final = "extra_tiles"
 """More tiles lie open in view than expected (a doubt of the whole reading)."""
+OVERLAP: Final = "overlap"
+"""Two tiles lie so close that one must lie on the other."""
+ODD_SIZE: Final = "odd_size"
+"""What looks like a tile but is far from the others in size was left out (of the whole reading)."""
+UNSEEN_TILE: Final = "unseen_tile"
+"""One more tile may lie in a gap, at the end of a row or where the detector is not sure (of the whole)."""
 NO_TILES: Final = "no_tiles"
 """Nothing was found (a doubt of the whole reading)."""
 
@@ -69,9 +84,14 @@ DOUBT_CODES: Final = (
     LOW_SCORE,
     FIFTH_COPY,
     NOT_IN_SET,
+    OTHER_SET,
+    FOREIGN_TILE,
     STRAY_BACK,
     CUT_AT_BORDER,
     UNSURE_BOX,
+    OVERLAP,
+    ODD_SIZE,
+    UNSEEN_TILE,
 )
 """All codes, in the order in which ``Reading.why`` lists them."""
 

@@ -37,7 +37,7 @@ def card(tmp_path: Path) -> Callable[..., Path]:
 
 def test_a_card_that_agrees_with_its_files_is_read(card: Callable[..., Path]) -> None:
     model = ModelCard.load(card(decode={"doubt": 0.65, "threshold": 0.4, "peak": 3}))
-    assert (model.temperature, model.doubt, model.settings.threshold) == (0.6, 0.65, 0.4)
+    assert (model.temperature, model.limits.doubt, model.settings.threshold) == (0.6, 0.65, 0.4)
     assert set(model.sha256) == {"detector", "classifier"}
 
 

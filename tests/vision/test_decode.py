@@ -9,7 +9,6 @@ from vision.decode import (
     decode,
     iou_matrix,
     letterbox,
-    odd_sizes,
     peaks,
     suppress,
 )
@@ -161,22 +160,6 @@ class TestDecode:
         maps = blank()
         put(maps, 3, 5, -1.5)
         assert len(decode(maps, 1.0, (96, 80))) == 1
-
-
-class TestOddSizes:
-    def test_a_key_and_a_dial_in_a_row_of_tiles_are_marked(self) -> None:
-        row = [(30.0 * k, 0.0, 30.0 * k + 30, 40.0) for k in range(6)]
-        found = Detections.of([*row, (190, 10, 204, 24), (210, -20, 280, 60)])
-        assert odd_sizes(found, [tuple(range(8))]).tolist() == [False] * 6 + [True] * 2
-
-    def test_rows_in_perspective_are_judged_each_by_its_own_median(self) -> None:
-        far = [(12.0 * k, 0.0, 12.0 * k + 12, 16.0) for k in range(4)]
-        near = [(40.0 * k, 50.0, 40.0 * k + 40, 103.0) for k in range(4)]
-        found = Detections.of([*far, *near])
-        assert not odd_sizes(found, [range(4), range(4, 8)]).any()
-
-    def test_no_boxes_no_marks(self) -> None:
-        assert len(odd_sizes(Detections.empty(), [])) == 0
 
 
 class TestChoose:

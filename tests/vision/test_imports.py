@@ -6,7 +6,19 @@ import sys
 import pytest
 
 HEAVY = ("cv2", "onnxruntime", "torch")
-PURE = ["errors", "readings", "decode", "arrange", "interpret", "table", "shapes", "rowparse", "hand"]
+PURE = [
+    "errors",
+    "readings",
+    "decode",
+    "arrange",
+    "interpret",
+    "sizes",
+    "unseen",
+    "table",
+    "shapes",
+    "rowparse",
+    "hand",
+]
 WITH_PICTURES = [
     "imaging",
     "pictures",
