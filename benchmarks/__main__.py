@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[1]
 ALL = {
     "win check beside the mahjong library": ["benchmarks/wincheck/bench.py"],
     "reading of rendered hands": ["-m", "benchmarks.reading", "--hands", "40", "--threads", "1"],
+    "whole pipeline beside other detectors": ["-m", "benchmarks.pipeline"],
     "log and link": ["-m", "benchmarks.log"],
 }
 

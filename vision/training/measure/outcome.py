@@ -27,7 +27,8 @@ given."""
 class Outcome:
     """One reading beside its truth.
 
-    ``exact``: all kinds right and in order, and the hand's parts too where they were asked for; ``wrong``:
+    ``exact``: all kinds right and in order, and the hand's parts too where they were asked for (a box that is
+    badly placed does not matter then); ``wrong``:
     misread tiles as [true kind, read kind, score, doubt codes, box]; ``false``: boxes that hold no tile,
     likewise; ``missed``: kinds overlooked; ``scores``: [score, right] of every tile found; ``flagged``: tiles
     with a doubt.
@@ -111,7 +112,7 @@ def judge(
             wrong.append((kinds[pairs[i]], tile.kind, score, tile.doubts, where))
     missed = tuple(kind for j, kind in enumerate(kinds) if j not in pairs.values())
     return Outcome(
-        exact=reading.kinds == tuple(kinds) and not false and same_hand,
+        exact=reading.kinds == tuple(kinds) and same_hand,
         accepted=reading.accept if accepted is None else accepted,
         why=reading.why,
         tiles=len(kinds),
