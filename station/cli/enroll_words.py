@@ -18,7 +18,8 @@ from vision.enroll.check import (
 )
 from vision.enroll.guard import Guard
 from vision.enroll.plan import Row
-from vision.enroll.which import OTHER_SET, Which
+from vision.enroll.which import Which
+from vision.readings import OTHER_SET
 
 _PLACES = ("first", "second", "third")
 

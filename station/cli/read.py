@@ -11,6 +11,7 @@ from engine import rulesets
 from station.cli.failures import plain_failures
 from station.cli.output import BAD_INPUT, OK, emit, note, say
 from station.errors import ConfigError
+from vision.enroll.reader import with_tilesets
 from vision.geometry import Calibration
 from vision.reading_service import PhotoHint, parse_region, parse_regions, read_photo
 from vision.recognizer import Recognizer
@@ -28,6 +29,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--expect", type=int, metavar="N", help="how many tiles there are")
     parser.add_argument("--ruleset", metavar="ID", help="only tiles of this rule set's tile set")
+    parser.add_argument(
+        "--tileset",
+        action="append",
+        metavar="FILE",
+        help="the tiles in play as enrolled (quezhuo enroll); twice for the two sets of a table",
+    )
     parser.add_argument("--model", metavar="FILE", help="another recognizer's card (JSON)")
 
 
@@ -42,7 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
         calibration = Calibration.load(Path(arguments.calibration)) if arguments.calibration else None
         hints = parse_regions(Path(arguments.regions)) if arguments.regions else {}
         region = parse_region(arguments.region) if arguments.region else None
-        reader = Recognizer.load(Path(arguments.model) if arguments.model else None, threads=2)
+        recognizer = Recognizer.load(Path(arguments.model) if arguments.model else None, threads=2)
+        reader = with_tilesets(recognizer, [Path(name) for name in arguments.tileset or ()], kinds)
     bad = False
     for number, name in enumerate(arguments.photos, 1):
         if len(arguments.photos) > 1:

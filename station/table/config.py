@@ -24,6 +24,7 @@ driver = "native"                     # "none": a table without a machine
 serial = "/dev/serial/by-path/..."    # "pty:PATH" for a simulated machine
 camera = 0                            # "folder:DIR", "render", or "none": hands are typed in
 # calibration = "calibration.json"    # the taught zones
+# tilesets = ["green.json", "blue.json"]  # this table's own tiles, see quezhuo enroll
 # model = "recognizer.json"           # another recognizer
 threads = 2                           # of the recognizer
 # secret_key = "keys/T1.key"          # with a central station: quezhuo keygen T1 --out keys
@@ -75,6 +76,8 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     camera: str | int = "render"
     """``render``, ``folder:DIR``, a device number, or ``none`` (hands are typed in)."""
     calibration: str | None = None
+    tilesets: tuple[str, ...] = ()
+    """Files of the table's one or two tile sets as enrolled; without any every set is read alike."""
     model: str | None = None
     threads: int = 1
     central: Central | None = None
@@ -106,6 +109,8 @@ def load_config(path: Path) -> TableConfig:
         )
     if config.threads < 1 or (config.duration_s is not None and config.duration_s < 1):
         raise ConfigError(f"{path}: threads and duration_s have to be at least 1.", fix="Correct the file.")
+    if len(config.tilesets) > 2:
+        raise ConfigError(f"{path}: a table has one or two tilesets.", fix="Name one or two files.")
     if config.empty_side not in range(4):
         raise ConfigError(f"{path}: empty_side = {config.empty_side} is no side.", fix="Use 0 to 3.")
     if config.central is not None and config.secret_key is None:
@@ -134,6 +139,7 @@ def _absolute(config: TableConfig, base: Path) -> TableConfig:
     return msgspec.structs.replace(
         config,
         home=str(base / config.home),
+        tilesets=tuple(str(base / name) for name in config.tilesets),
         central=central,
         camera=camera,
         serial=serial,

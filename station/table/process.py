@@ -30,6 +30,7 @@ from station.table.photos import PhotoStore
 from station.table.runtime import Table
 from station.table.writer import LogWriter
 from vision.camera import open_camera
+from vision.enroll.reader import with_tilesets
 from vision.geometry import Calibration, default_calibration
 from vision.recognizer import Recognizer
 
@@ -84,9 +85,10 @@ def eyes_of(config: TableConfig, rules: RuleSet, home: Path) -> EyesThread | Non
     card = Path(config.model) if config.model else None
     camera = f"render:{home / 'scene.json'}" if config.camera == "render" else config.camera
     kinds = frozenset(tile.id for tile in rules.tile_set.kinds)
+    tilesets = [Path(name) for name in config.tilesets]
     eyes = Eyes(
         lambda: open_camera(camera),
-        lambda: Recognizer.load(card, threads=config.threads),
+        lambda: with_tilesets(Recognizer.load(card, threads=config.threads), tilesets, kinds),
         calibration,
         kinds,
         shape_of(rules),

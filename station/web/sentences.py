@@ -127,10 +127,15 @@ DOUBTS: Final[dict[str, str]] = {
     "low_score": N_("Not sure enough"),
     "fifth_copy": N_("A tile appears five times"),
     "not_in_set": N_("A tile this set does not have"),
+    "other_set": N_("A tile of the other set: take it out"),
+    "foreign_tile": N_("A tile of no set of this table: take it out"),
     "cut_at_border": N_("At the edge of the picture"),
     "unsure_box": N_("Perhaps no tile"),
     "extra_tiles": N_("More tiles than expected"),
     "stray_back": N_("A face-down tile that belongs to no meld"),
+    "overlap": N_("Two tiles lie on one another: lay them side by side"),
+    "odd_size": N_("Something looks like a tile of another size: take it away"),
+    "unseen_tile": N_("Perhaps a tile was overlooked: look at the gaps"),
     "loose_tile": N_("An open tile that belongs to no meld"),
 }
 

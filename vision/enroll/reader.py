@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from vision.enroll.capture import look_at_tiles
 from vision.enroll.shots import Shot
 from vision.enroll.tileset import TileSet
 from vision.enroll.which import Rivals, Stranger, strangers
 from vision.errors import TileSetError
+from vision.reading_service import Reader
 from vision.readings import DOUBT_CODES, Box, Image, Reading
 from vision.recognizer import Recognizer
 from vision.shapes import HandShape
 
-__all__ = ["TableReader"]
+__all__ = ["TableReader", "with_tilesets"]
+
+
+def with_tilesets(
+    recognizer: Recognizer, files: Sequence[Path], kinds: Iterable[str] | None = None
+) -> Reader:
+    """Return what reads with the tile sets of these files: one or two; the recognizer itself without any.
+
+    ``kinds``: those that are played with, which every set has to have. Raises TileSetError.
+    """
+    if not files:
+        return recognizer
+    sets = [TileSet.load(file, recognizer.card) for file in files]
+    for tiles in sets if kinds is not None else ():
+        tiles.check_kinds(kinds or ())
+    return TableReader(recognizer, sets)
 
 
 class TableReader:

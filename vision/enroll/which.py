@@ -9,22 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vision.enroll.shots import GRID, LOOK, Shot, unit
 from vision.enroll.tileset import TileSet
-from vision.readings import EMBEDDING, Floats
+from vision.readings import EMBEDDING, FOREIGN_TILE, OTHER_SET, Floats
 from vision.shapes import BACK
 
-__all__ = ["FOREIGN", "OTHER_SET", "Rivals", "Stranger", "Which", "odd_ones", "strangers"]
-
-OTHER_SET: Final = "other_set"
-"""The tile belongs to the table's other set."""
-FOREIGN: Final = "foreign_tile"
-"""The tile belongs to neither set."""
+__all__ = ["Rivals", "Stranger", "Which", "odd_ones", "strangers"]
 
 MOST = 3.0
 """Log-likelihood ratio that one tile may contribute at most: no tile decides alone."""
@@ -42,7 +36,7 @@ SPREAD = np.asarray([0.01, 0.04])
 
 @dataclass(frozen=True, slots=True)
 class Stranger:
-    """A tile that does not belong: index among those asked about, its ``kind`` and a code of this module."""
+    """A tile that does not belong: index among those asked about, ``kind``, a code of `vision.readings`."""
 
     index: int
     kind: str
@@ -155,7 +149,7 @@ class Rivals:
         found: list[Stranger] = []
         for at, (tile, value) in enumerate(zip(tiles, speaks, strict=True)):
             if all(self._is_far(tile, side) for side in (0, 1)):
-                found.append(Stranger(at, tile.kind, FOREIGN))
+                found.append(Stranger(at, tile.kind, FOREIGN_TILE))
             elif index is not None and value is not None and (value if index else -value) > STRANGE:
                 found.append(Stranger(at, tile.kind, OTHER_SET))
         return tuple(found)
@@ -170,7 +164,7 @@ def strangers(tiles: TileSet, seen: Sequence[Shot]) -> tuple[Stranger, ...]:
     kinds = _kinds(tiles.shots)
     mean, deviation = _usual(_own_likeness(tiles.shots))
     return tuple(
-        Stranger(at, tile.kind, FOREIGN)
+        Stranger(at, tile.kind, FOREIGN_TILE)
         for at, tile in enumerate(seen)
         if tile.kind in kinds
         and is_far(_likeness(tile, kinds[tile.kind]), mean, deviation, back=tile.kind == BACK)
@@ -192,7 +186,7 @@ def odd_ones(seen: Sequence[Shot]) -> tuple[Stranger, ...]:
     mean = np.median(rows, axis=0)
     deviation = np.maximum(1.4826 * np.median(np.abs(rows - mean), axis=0), SPREAD)
     return tuple(
-        Stranger(at, shot.kind, FOREIGN)
+        Stranger(at, shot.kind, FOREIGN_TILE)
         for at, (shot, mine) in enumerate(zip(seen, likeness, strict=True))
         if mine is not None and is_far(mine, mean, deviation, back=shot.kind == BACK)
     )
