@@ -34,6 +34,11 @@ COMMANDS: dict[str, Command] = {
         "learn a table's own tiles, count a set, tell two sets apart",
         "quezhuo enroll --camera 0 --calibration table.json --ruleset zhenjiang --out green.json",
     ),
+    "calibrate": Command(
+        "calibrate",
+        "teach a table where the zones lie in its camera's picture",
+        "quezhuo calibrate --camera 0 --out calibration.json",
+    ),
     "check": Command(
         "check",
         "check claims and settle them",
