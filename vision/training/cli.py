@@ -57,6 +57,19 @@ def _evaluate(args: argparse.Namespace) -> None:
         print(measure(args.models / "recognizer.json", args.rendered))  # noqa: T201
 
 
+def _finetune(args: argparse.Namespace) -> None:
+    from vision.training.finetune import finetune, words
+
+    report = finetune(args.tileset, args.checkpoint, args.card, args.out, args.seed, args.threads)
+    print(words(report, args.out))  # noqa: T201
+
+
+def _enrolment(args: argparse.Namespace) -> None:
+    from vision.training.enrolment import measure
+
+    print(measure(args.models / "recognizer.json", args.repeats))  # noqa: T201
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m vision.training", description=__doc__)
     steps = parser.add_subparsers(required=True)
@@ -95,6 +108,16 @@ def _parser() -> argparse.ArgumentParser:
         "--disagreements", action="store_true", help="list training labels the network doubts"
     )
     evaluate.add_argument("--rendered", type=int, default=0, help="also read this many rendered tables")
+    tune = add("finetune", _finetune, "fit the classifier to an enrolled tile set, where that helps")
+    tune.add_argument("--tileset", type=Path, required=True, help="file written by quezhuo enroll")
+    tune.add_argument("--checkpoint", type=Path, default=RUNS / "classifier" / "checkpoint.pt")
+    tune.add_argument("--card", type=Path, default=Path("vision/models/recognizer.json"))
+    tune.add_argument("--out", type=Path, required=True)
+    tune.add_argument("--seed", type=int, default=7)
+    tune.add_argument("--threads", type=int, default=1)
+    enrolled = add("enrolment", _enrolment, "measure enrolment on photographs of real sets")
+    enrolled.add_argument("--models", type=Path, default=Path("vision/models"))
+    enrolled.add_argument("--repeats", type=int, default=5)
     measured.add_arguments(add("measure", measured.run, "measure the whole reading where truth is known"))
     return parser
 
