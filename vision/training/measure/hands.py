@@ -11,7 +11,9 @@ import numpy as np
 from vision.errors import SceneError
 from vision.geometry import default_calibration, map_points
 from vision.render import render, tile_quads
+from vision.render.atlas import KINDS, face
 from vision.render.scene import Scene
+from vision.shapes import BACK
 from vision.training.dataset import LABELS, Image
 from vision.training.detector_samples import clear_patches
 from vision.training.measure.compose import Picture, back_face, compose
@@ -19,7 +21,7 @@ from vision.training.measure.corrupt import Corruption
 from vision.training.measure.deal import Deal, deal
 from vision.training.measure.pools import Face, Pool, make_pools
 from vision.training.measure.unseen import Unseen
-from vision.training.pen import Rng
+from vision.training.pen import FACE_H, FACE_W, Rng
 
 ART = "rendered/art"
 OWN = "rendered/own"
@@ -82,6 +84,12 @@ class Table:
             self._style = style, drawn_faces(np.random.default_rng([STYLE_SEED, style]))
         faces = dict(self._style[1])
         return faces, faces.pop("back")[0].image
+
+
+def own_pool() -> Pool:
+    """Faces of our own design: they need neither photographs nor fonts."""
+    drawn = {kind: [Face(face(kind, FACE_W), float(FACE_H))] for kind in KINDS if kind != BACK}
+    return Pool("rendered", "rendered/own faces", drawn)
 
 
 def drawn_faces(rng: Rng) -> dict[str, list[Face]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from vision.recognizer import Recognizer
 from vision.training.measure.bounds import clopper_pearson
 from vision.training.measure.corrupt import CORRUPTIONS, Corruption
-from vision.training.measure.hands import ART, Table, fingerprint
+from vision.training.measure.hands import ART, Table, fingerprint, own_pool
 from vision.training.measure.journal import Journal, Record, fill
 from vision.training.measure.models import header, load
 from vision.training.measure.outcome import Outcome, read_hand
@@ -39,11 +40,16 @@ def measure(
     threads: int,
     unseen: frozenset[str] = frozenset(),
     corruptions: Sequence[Corruption] = CORRUPTIONS,
+    rendered: Sequence[str] = (ART,),
 ) -> list[Record]:
-    """Read ``hands`` hands per cell, cells in turn, so that a broken-off run has some of each."""
+    """Read ``hands`` hands per cell, cells in turn, so that a broken-off run has some of each.
+
+    Photographed faces, those of our own design and ``rendered`` ones take turns; write ``robustness.jsonl``.
+    """
     whole = unseen | left_out(models)
     recognizer = load(models, threads)
-    table = Table.of(find_unseen(whole), seed, (ART,))
+    found = Table.of(find_unseen(whole), seed, rendered)
+    table = replace(found, pools=[*found.pools, own_pool()])
     first = header(
         "robustness",
         recognizer,

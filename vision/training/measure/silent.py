@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from vision.training.measure.bounds import clopper_pearson
-from vision.training.measure.hands import Table, fingerprint
+from vision.training.measure.hands import ART, OWN, Table, fingerprint
 from vision.training.measure.journal import Journal, Record, fill
 from vision.training.measure.models import header, load, remembering
 from vision.training.measure.outcome import WAYS, Outcome, read_hand
@@ -86,12 +86,22 @@ def count(records: Iterable[Record], ways: Iterable[str] = WAYS) -> dict[str, di
 
 
 def measure(
-    models: Path, out: Path, *, accepted: int, seed: int, threads: int, unseen: frozenset[str] = frozenset()
+    models: Path,
+    out: Path,
+    *,
+    accepted: int,
+    seed: int,
+    threads: int,
+    unseen: frozenset[str] = frozenset(),
+    rendered: Sequence[str] = (ART, OWN),
 ) -> list[Record]:
-    """Read hands until ``accepted`` of them were accepted as a table reads them; write ``silent.jsonl``."""
+    """Read hands until ``accepted`` of them were accepted as a table reads them; write ``silent.jsonl``.
+
+    ``rendered``: which rendered kinds take turns with the photographed ones; `ART` needs the extra ``train``.
+    """
     whole = unseen | left_out(models)
     recognizer = remembering(load(models, threads))
-    table = Table.of(find_unseen(whole), seed)
+    table = Table.of(find_unseen(whole), seed, rendered)
     first = header(
         "silent", recognizer, whole, seed=seed, faces=fingerprint(table.pools), sources=table.names
     )
