@@ -1,4 +1,4 @@
-"""The bench beside other pipelines: the nano-size graph is that size; rows that cannot be measured say why."""
+"""The bench beside other pipelines: the graph is nano-size; rows that cannot be measured say why."""
 
 from collections import defaultdict
 
