@@ -18,6 +18,7 @@ from station.errors import LogError, StationError
 from station.table.decide import Refused
 from station.table.photos import PhotoStoreError
 from station.table.runtime import ACTIONS, StaleRevision, Table
+from station.table.teaching import teaching_routes
 from station.web import pages
 
 BEAT_S = 5.0
@@ -39,6 +40,7 @@ def routes(table: Table) -> list[BaseRoute]:
         Route("/api/{action}", surface.act, methods=["POST"]),
         Route("/events", surface.events),
         Route("/photo/{name}", surface.photo),
+        *teaching_routes(table),
         pages.static_mount(),
     ]
 
@@ -69,7 +71,7 @@ class _Surface:
         action = request.path_params["action"]
         if action not in ACTIONS:
             return _error(404, "no_action", f"There is no action {action!r}.")
-        if not _same_origin(request):
+        if not pages.same_origin(request):
             return _error(403, "cross_origin", "Requests from other sites are refused.")
         try:
             body = await _body(request)
@@ -153,11 +155,6 @@ def _revision(request: Request) -> int | None:
         return int(header.strip('"'))
     except ValueError:
         raise ValueError(f"If-Match: {header!r} is no revision") from None
-
-
-def _same_origin(request: Request) -> bool:
-    origin = request.headers.get("origin")
-    return origin is None or origin.split("://", 1)[-1] == request.headers.get("host")
 
 
 def _error(status: int, code: str, message: str, fix: str = "", **more: Any) -> JSONResponse:

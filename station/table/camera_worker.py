@@ -95,6 +95,15 @@ class Eyes:
         hand = read_shown(recognizer, image, self._shape, self._kinds)
         return SeenHand(hand, encode_jpeg(image), _size(image))
 
+    def frame(self) -> Image:
+        """Take a frame as it is, for teaching; needs no recognizer."""
+        self._camera = self._camera or self._open()
+        return self._camera.grab().image
+
+    def use(self, calibration: Calibration) -> None:
+        """Look through another calibration from now on."""
+        self._calibration = calibration
+
     def _frame(self) -> tuple[Image, Reader]:
         self.warm_up()
         assert self._camera is not None

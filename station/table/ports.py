@@ -10,6 +10,8 @@ from typing import Protocol
 
 from station.log.chain import Entry
 from station.table.camera_worker import Seen, SeenHand
+from vision.geometry import Calibration
+from vision.readings import Image
 
 
 class EventWriter(Protocol):
@@ -40,3 +42,9 @@ class Eyesight(Protocol):
 
     async def shown(self, side: int) -> SeenHand:
         """Read what lies open at a side of a player who claims nothing. Raises VisionError."""
+
+    async def frame(self) -> Image:
+        """Take a frame as it is, for teaching. Raises VisionError."""
+
+    async def use(self, calibration: Calibration) -> None:
+        """Look through another calibration from now on."""

@@ -32,6 +32,7 @@ from station.table.writer import LogWriter
 from vision.camera import open_camera
 from vision.enroll.reader import with_tilesets
 from vision.geometry import Calibration, default_calibration
+from vision.readings import Image
 from vision.recognizer import Recognizer
 
 Work = TypeVar("Work")
@@ -61,6 +62,15 @@ class EyesThread:
         """Read what lies open at a side of a player who claims nothing."""
         return await self._run(lambda: self._eyes.shown(side))
 
+    async def frame(self) -> Image:
+        """Take a frame as it is, for teaching."""
+        return await self._run(self._eyes.frame)
+
+    async def use(self, calibration: Calibration) -> None:
+        """Look through another calibration from now on."""
+        await self._run(lambda: self._eyes.use(calibration))
+        self.sees_indicator = "indicator" in calibration.zones
+
     async def _run(self, work: Callable[[], Work]) -> Work:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
@@ -81,7 +91,7 @@ def eyes_of(config: TableConfig, rules: RuleSet, home: Path) -> EyesThread | Non
     """Return camera and recognizer as configured; None for a table whose hands are typed in."""
     if config.camera == "none":
         return None
-    calibration = _calibration(config)
+    calibration = _calibration(config, home)
     card = Path(config.model) if config.model else None
     camera = f"render:{home / 'scene.json'}" if config.camera == "render" else config.camera
     kinds = frozenset(tile.id for tile in rules.tile_set.kinds)
@@ -96,9 +106,11 @@ def eyes_of(config: TableConfig, rules: RuleSet, home: Path) -> EyesThread | Non
     return EyesThread(eyes, sees_indicator=calibration is not None and "indicator" in calibration.zones)
 
 
-def _calibration(config: TableConfig) -> Calibration | None:
-    if config.calibration:
-        return Calibration.load(Path(config.calibration))
+def _calibration(config: TableConfig, home: Path) -> Calibration | None:
+    """Return the taught geometry: the file configured, else what the page `/calibrate` left in the home."""
+    taught = home / "calibration.json"
+    if config.calibration or taught.is_file():
+        return Calibration.load(Path(config.calibration) if config.calibration else taught)
     return default_calibration() if config.camera == "render" else None
 
 

@@ -160,6 +160,27 @@ def page_response(request: Request, view: View, state: Mapping[str, Any]) -> Res
     return response
 
 
+def plain_page(request: Request, name: str, values: Mapping[str, Any]) -> Response:
+    """Answer a request for a page without a stream: template ``<name>.html`` with the values as ``m``."""
+    lang = language_of(request)
+    theme = request.query_params.get("theme") or request.cookies.get("theme-referee")
+    html = (
+        _environment(lang)
+        .get_template(f"{name}.html")
+        .render(m=values, theme=theme if theme in ("light", "dark") else "light")
+    )
+    response = HTMLResponse(html, headers=dict(SECURITY_HEADERS))
+    if request.query_params.get("lang") in LANGUAGES:
+        response.set_cookie("lang", lang, max_age=COOKIE_AGE_S, samesite="strict", httponly=True)
+    return response
+
+
+def same_origin(request: Request) -> bool:
+    """Whether a request comes from a page of this very server, or from no page at all."""
+    origin = request.headers.get("origin")
+    return origin is None or origin.split("://", 1)[-1] == request.headers.get("host")
+
+
 class _Static(StaticFiles):
     """Static files; with a hash in the address they never change, so they are cached for ever."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from station.web.calibrate_words import CALIBRATION
 from station.web.catalogue import N_
 from station.web.rule_words import CLASSES, HOW, ITEMS, REASONS
 
@@ -113,6 +114,9 @@ MACHINE: Final[dict[str, str]] = {
 CAMERA: Final[dict[str, str]] = {
     "camera.ok": N_("Camera ready"),
     "camera.none": N_("No camera at this table"),
+    "indicator.several": N_("More than one tile lies face up where the flipped tile is: leave only that one"),
+    "indicator.unsure": N_("The flipped tile can't be read for certain: look at it"),
+    "indicator.moving": N_("The flipped tile does not lie still: take your hands away"),
     "vision.camera": N_("The camera gives no picture. Check its cable"),
     "vision.image": N_("The picture cannot be read"),
     "vision.model": N_("The tile recognizer is not usable"),
@@ -136,6 +140,9 @@ DOUBTS: Final[dict[str, str]] = {
     "overlap": N_("Two tiles lie on one another: lay them side by side"),
     "odd_size": N_("Something looks like a tile of another size: take it away"),
     "unseen_tile": N_("Perhaps a tile was overlooked: look at the gaps"),
+    "indicator_changed": N_("Another tile lies where the flipped tile was: check it"),
+    "indicator_gone": N_("The flipped tile can't be seen any more: check it"),
+    "indicator_moved": N_("The flipped tile was moved: check it"),
     "loose_tile": N_("An open tile that belongs to no meld"),
 }
 
@@ -297,6 +304,7 @@ SENTENCES: Final[dict[str, str]] = {
     **BLOCKED,
     **MACHINE,
     **CAMERA,
+    **CALIBRATION,
     **DOUBTS,
     **CENTRAL,
     **ERRORS,
