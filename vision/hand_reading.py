@@ -6,14 +6,16 @@ All take the picture of one zone, looked at straight on (`Calibration.rectify`, 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from vision.hand import HandLayout, HandShape, expected_tiles, hand_layout, public_layout
+from vision.indicator import IndicatorState, indicator_of, shown_tile
 from vision.reading_service import Reader, strip_side
 from vision.readings import Image, Reading, TileReading
 from vision.shapes import BACK, is_flower
 
-__all__ = ["HandReading", "read_claimed", "read_shown", "read_turned"]
+__all__ = ["HandReading", "look_indicator", "read_claimed", "read_shown", "read_turned"]
 
 LOOKS = 3
 
@@ -85,6 +87,18 @@ def read_shown(
     covered = {i for i in layout.concealed if reading.kinds[i] == BACK}
     shown = reading.only(i for i in range(len(reading.tiles)) if i not in covered)
     return HandReading(shown, public_layout(shown.rows, shown.groups, shown.kinds, shape))
+
+
+def look_indicator(
+    reader: Reader, image: Image, kinds: frozenset[str] | None = None, problems: Collection[str] = ()
+) -> tuple[IndicatorState, Reading]:
+    """Tell what lies at the flipped tile's place, and read that tile alone (nothing where none is meant).
+
+    ``problems``: what makes the frame unfit, see `vision.indicator.indicator_of`.
+    """
+    reading = reader.read(image, kinds=kinds)
+    meant = shown_tile(reading)
+    return indicator_of(reading, problems), reading.only([] if meant is None else [meant])
 
 
 def read_turned(reader: Reader, image: Image) -> Reading:

@@ -19,12 +19,13 @@ from station.errors import StationError
 from station.places import Place, by_side
 from station.session import Session, Stage
 from station.table import conductor as c
-from station.table.camera_worker import SeenHand
+from station.table.camera_worker import Seen, SeenHand
 from station.table.dealing import deal_of, gold_stacks, steps_before_play
 from station.table.interpret import tiles_of
 from station.table.proposal import wild_of
 from station.table.runtime import Table
 from vision.errors import VisionError
+from vision.indicator import ONE, SEVERAL, UNSURE
 
 log = structlog.get_logger()
 
@@ -36,6 +37,8 @@ TILE_APART = {"required": (True,), "optional": (True, False), "none": (False,)}
 """Whether a tile lies apart, by what the way to win says of it."""
 DOUBT_BELOW = 0.7
 """An indicator read with a lower probability has to be approved by a person."""
+FLIPPED_ALARMS = ("changed", "gone", "moved")
+"""What may have become of the flipped tile by the time of a claim that a person has to look at."""
 RETRY_S = 0.5
 """Pause after the machine refused a step or storage failed."""
 
@@ -189,10 +192,11 @@ class Actor:
             return
         stacks = [(table.sides[place], stack) for place, stack in gold_stacks(session, table.rules)]
         seen = await table.eyes.indicator(stacks)
-        table.camera_trouble(None)
+        trouble = _indicator_trouble(seen)
+        table.camera_trouble(trouble)
         tiles = seen.reading.tiles
         # A flower turned up is passed over: the players go on to the next tile.
-        if len(tiles) != 1 or tiles[0].kind == Tile.BACK.id or Tile.of(tiles[0].kind).is_flower:
+        if trouble or len(tiles) != 1 or tiles[0].kind == Tile.BACK.id or Tile.of(tiles[0].kind).is_flower:
             await asyncio.sleep(LOOK_AGAIN_S)
             return
         tile = tiles[0]
@@ -203,7 +207,9 @@ class Actor:
             wild=wild,
             score=round(tile.score, 4),
             photo=table.photos.put(seen.jpeg),
-            doubt=tile.score < DOUBT_BELOW or wild is None,
+            doubt=tile.score < DOUBT_BELOW
+            or wild is None
+            or (seen.state is not None and seen.state.status != ONE),
         )
         await table.book_if(lambda s: s.hand == session.hand and s.stage is Stage.DEALT, body)
 
@@ -220,6 +226,7 @@ class Actor:
         else:
             seen = await table.eyes.shown(table.sides[place])
         table.camera_trouble(None)
+        flipped = [f"indicator_{seen.indicator}"] if seen.indicator in FLIPPED_ALARMS else []
         body = m.HandRead(
             hand=session.hand,
             claim=claim.number,
@@ -227,7 +234,7 @@ class Actor:
             photo=table.photos.put(seen.jpeg),
             size=seen.size,
             tiles=tiles_of(seen.hand, claimed=claimed),
-            why=list(seen.hand.reading.why),
+            why=[*seen.hand.reading.why, *flipped],
             expect=seen.hand.expected,
             ms=round(seen.hand.reading.ms, 1),
         )
@@ -248,6 +255,16 @@ class Actor:
                 if seen.hand.complete:
                     return seen
         return seen
+
+
+def _indicator_trouble(seen: Seen) -> str | None:
+    """Say what keeps the flipped tile from being read; one that is only in doubt is shown to a person."""
+    state = seen.state
+    if state is None or state.status not in (SEVERAL, UNSURE):
+        return None
+    if "moving" in state.reasons:
+        return "indicator.moving"
+    return None if seen.reading.tiles else f"indicator.{state.status}"
 
 
 def _waits_for_reading(session: Session, hand: int, number: int, place: Place) -> bool:

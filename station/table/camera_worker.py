@@ -7,38 +7,49 @@ Between deal and claim nothing is grabbed: a frame is taken only inside `Eyes.in
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 
 from vision.camera import Camera
 from vision.geometry import Calibration
 from vision.hand import HandShape
-from vision.hand_reading import HandReading, read_claimed, read_shown, read_turned
+from vision.hand_reading import HandReading, look_indicator, read_claimed, read_shown
+from vision.indicator import ONE, UNSURE, Change, IndicatorState, IndicatorWatch
 from vision.reading_service import Reader
 from vision.readings import Image, Reading
 from vision.shapes import BACK
 from vision.walls import STACKS_BESIDE, look_at_stack
 
 JPEG_QUALITY = 88
+_Spot = str | tuple[int, int]
+"""Where the flipped tile lies: a zone, or side and stack."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A reading with the evidence frame it was made from (JPEG bytes, size in pixels)."""
+    """The flipped tile's reading with the evidence frame it was made from (JPEG bytes, size in pixels).
+
+    ``reading``: that tile alone; ``state``: what lies at its place, None where nobody asked.
+    """
 
     reading: Reading
     jpeg: bytes
     size: tuple[int, int]
+    state: IndicatorState | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SeenHand:
-    """What lies open before a player, with the evidence frame (JPEG bytes, size in pixels)."""
+    """What lies open before a player, with the evidence frame (JPEG bytes, size in pixels).
+
+    ``indicator``: what became of the flipped tile since it was read, None where that was not looked at.
+    """
 
     hand: HandReading
     jpeg: bytes
     size: tuple[int, int]
+    indicator: Change | None = None
 
 
 class Eyes:
@@ -62,6 +73,7 @@ class Eyes:
         self._shape = shape
         self._camera: Camera | None = None
         self._recognizer: Reader | None = None
+        self._flipped: tuple[_Spot, IndicatorWatch] | None = None
 
     def warm_up(self) -> None:
         """Open the camera and load the networks, so that the first claim is not the slow one."""
@@ -69,24 +81,59 @@ class Eyes:
         self._camera = self._camera or self._open()
 
     def indicator(self, stacks: Sequence[tuple[int, int]] = ()) -> Seen:
-        """Read the flipped tile (at most one is expected).
+        """Read the flipped tile (at most one is expected), in two frames: it must lie still.
 
         ``stacks``: side and stack on which it may lie turned up; none: it lies in its own zone.
         """
         frame, recognizer = self._frame()
-        if not stacks or self._calibration is None:
-            image = self._zone(frame, "indicator")
-            return _seen(recognizer.read(image, None, 1, self._kinds), image)
-        looks = [look_at_stack(self._calibration, frame, *stack).image for stack in _windows(stacks)]
-        seen = [_seen(read_turned(recognizer, image), image) for image in looks]
-        return next((look for look in seen if _is_open(look.reading)), seen[0])
+        self._flipped = None
+        spots: list[_Spot] = list(_windows(stacks)) if stacks and self._calibration else ["indicator"]
+        looks = [self._look(recognizer, frame, spot) for spot in spots]
+        spot, seen = next(
+            ((s, look) for s, look in zip(spots, looks, strict=True) if look.reading.tiles),
+            (spots[0], looks[0]),
+        )
+        if seen.state is None or seen.state.status != ONE:
+            return seen
+        watch = IndicatorWatch(seen.state)
+        again = self._look(recognizer, self._frame()[0], spot)
+        if again.state is None or not watch.same(again.state):
+            return replace(seen, state=replace(seen.state, status=UNSURE, reasons=("moving",)))
+        if self._shows_apart(spot):
+            self._flipped = spot, watch
+        return seen
+
+    def _look(self, recognizer: Reader, frame: Image, spot: _Spot) -> Seen:
+        image = self._zone(frame, spot) if isinstance(spot, str) else self._stack(frame, spot)
+        state, reading = look_indicator(recognizer, image, self._kinds)
+        return Seen(reading, encode_jpeg(image), _size(image), state)
+
+    def _stack(self, frame: Image, stack: tuple[int, int]) -> Image:
+        assert self._calibration is not None
+        return look_at_stack(self._calibration, frame, *stack).image
+
+    def _shows_apart(self, spot: _Spot) -> bool:
+        """Tell whether the flipped tile's place is another picture than the hands'."""
+        if self._calibration is None:
+            return False
+        zone = self._calibration.zone("indicator") if isinstance(spot, str) else None
+        quads = [zone.quad for name, zone in self._calibration.zones.items() if name.isdigit()]
+        return zone.quad not in quads if zone is not None else len(set(quads)) == len(quads)
+
+    def _became(self, recognizer: Reader, frame: Image) -> Change | None:
+        """Look at the flipped tile again in the frame of a claim."""
+        if self._flipped is None:
+            return None
+        spot, watch = self._flipped
+        state = self._look(recognizer, frame, spot).state
+        return None if state is None else watch.change(state)
 
     def hand(self, side: int, *, win: bool) -> SeenHand:
         """Read the hand laid open at a side; ``win``: whether a tile apart completed it."""
         frame, recognizer = self._frame()
         image = self._zone(frame, str(side))
         hand = read_claimed(recognizer, image, self._shape, self._kinds, win=win)
-        return SeenHand(hand, encode_jpeg(image), _size(image))
+        return SeenHand(hand, encode_jpeg(image), _size(image), self._became(recognizer, frame))
 
     def shown(self, side: int) -> SeenHand:
         """Read what lies open at a side of a player who claims nothing."""
@@ -120,16 +167,8 @@ class Eyes:
             self._camera = None
 
 
-def _seen(reading: Reading, image: Image) -> Seen:
-    return Seen(reading, encode_jpeg(image), _size(image))
-
-
 def _size(image: Image) -> tuple[int, int]:
     return image.shape[1], image.shape[0]
-
-
-def _is_open(reading: Reading) -> bool:
-    return any(kind != BACK for kind in reading.kinds)
 
 
 def _windows(stacks: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

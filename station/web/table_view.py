@@ -18,7 +18,18 @@ CLAIM_PHASES: Final = frozenset({"claim", "verdict"})
 MACHINE_WELL: Final = frozenset({"machine.ok", "machine.moving", "machine.none"})
 CAMERA_WELL: Final = frozenset({"camera.ok", "camera.none"})
 CENTRAL_WELL: Final = frozenset({"central.up", "central.none", "central.off"})
-DOUBTS_OF_ALL: Final = frozenset({"no_tiles", "wrong_count"})
+DOUBTS_OF_ALL: Final = frozenset(
+    {
+        "no_tiles",
+        "wrong_count",
+        "extra_tiles",
+        "odd_size",
+        "unseen_tile",
+        "indicator_changed",
+        "indicator_gone",
+        "indicator_moved",
+    }
+)
 """Doubts of a whole reading; those of a tile stand at the tile."""
 MELD_SLOTS: Final = (
     ("chow", "C", N_("Chow")),
