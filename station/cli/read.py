@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from engine import rulesets
 from station.cli.failures import plain_failures
 from station.cli.output import BAD_INPUT, OK, emit, note, say
+from station.cli.progress import Progress
 from station.errors import ConfigError
 from vision.enroll.reader import with_tilesets
 from vision.geometry import Calibration
+from vision.pictures import pictures_in
 from vision.reading_service import PhotoHint, parse_region, parse_regions, read_photo
 from vision.recognizer import Recognizer
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument("photos", nargs="+", metavar="PHOTO", help="a JPEG or PNG file")
+    parser.add_argument(
+        "photos",
+        nargs="+",
+        metavar="PHOTO",
+        help="a picture (JPEG, PNG, WebP, BMP, TIFF) or a folder of them",
+    )
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--region", metavar="X0,Y0,X1,Y1", help="pixels of the upright picture")
     where.add_argument("--calibration", metavar="FILE", help="calibration file of a table")
@@ -51,15 +58,23 @@ def run(arguments: argparse.Namespace) -> int:
         region = parse_region(arguments.region) if arguments.region else None
         recognizer = Recognizer.load(Path(arguments.model) if arguments.model else None, threads=2)
         reader = with_tilesets(recognizer, [Path(name) for name in arguments.tileset or ()], kinds)
+    photos = list(_walked(arguments.photos))
     bad = False
-    for number, name in enumerate(arguments.photos, 1):
-        if len(arguments.photos) > 1:
-            note(f"{number}/{len(arguments.photos)} {name}")
-        hint = hints.get(Path(name).name) or hints.get(name) or PhotoHint(region, arguments.expect)
-        result = read_photo(Path(name), reader, hint, kinds, calibration, arguments.zone or "0")
-        bad = bad or "error" in result
-        _print(result, as_json=arguments.json)
+    with Progress(len(photos)) as progress:
+        for path in photos:
+            progress.begin(path.name)
+            hint = hints.get(path.name) or hints.get(str(path)) or PhotoHint(region, arguments.expect)
+            result = read_photo(path, reader, hint, kinds, calibration, arguments.zone or "0")
+            bad = bad or "error" in result
+            progress.clear()
+            _print(result, as_json=arguments.json)
     return BAD_INPUT if bad else OK
+
+
+def _walked(names: Sequence[str]) -> Iterator[Path]:
+    """Every file named, and of a folder the pictures in it; an empty folder stays, to be reported."""
+    for path in map(Path, names):
+        yield from (pictures_in(path) if path.is_dir() else []) or [path]
 
 
 def _kinds(ruleset: str | None) -> frozenset[str] | None:

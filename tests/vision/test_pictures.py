@@ -1,4 +1,6 @@
+import base64
 import struct
+import zlib
 from pathlib import Path
 
 import cv2
@@ -6,7 +8,8 @@ import numpy as np
 import pytest
 
 from vision.errors import ImageError
-from vision.pictures import decode_image, load_image
+from vision.picture_size import claimed_size
+from vision.pictures import MOST_PIXELS, decode_image, load_image, pictures_in
 
 
 def picture() -> np.ndarray:
@@ -97,3 +100,86 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
         load_image(tmp_path / "none.jpg")
     with pytest.raises(ImageError, match="folder"):
         load_image(tmp_path)
+
+
+CMYK = base64.b64decode(
+    "/9j/7gAOQWRvYmUAZAAAAAAA/9sAQwANCQoLCggNCwoLDg4NDxMgFRMSEhMnHB4XIC4pMTAuKS0sMzpKPjM2RjcsLUBXQUZMTlJT"
+    "UjI+WmFaUGBKUVJP/8AAFAgAEAAYBEMRAE0RAFkRAEsRAP/EABYAAQEBAAAAAAAAAAAAAAAAAAcACP/EABgQAQADAQAAAAAAAAAA"
+    "AAAAAAAHRYPD/9oADgRDAE0AWQBLAAA/AE4YDAnInwxc4dCfDFzh0SJxOSZiZiSJ8MXOHQnwxc4dEicTk//Z"
+)
+"""24 x 16 pixels in CMYK as Adobe writes it (inverted): red on the left, white on the right."""
+
+
+def png_claiming(width: int, height: int) -> bytes:
+    """A few bytes that unpack to a picture of any size."""
+
+    def chunk(name: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    body = zlib.compress(b"\0" * 1000)
+    parts = chunk(b"IHDR", head) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + parts
+
+
+def test_a_cmyk_jpeg_is_read_in_its_colours() -> None:
+    image = decode_image(CMYK, "print.jpg")
+    assert image.shape == (16, 24, 3)
+    assert image[8, 4].tolist() == pytest.approx([0, 0, 255], abs=12)
+    assert image[8, 20].tolist() == pytest.approx([255, 255, 255], abs=12)
+
+
+@pytest.mark.parametrize("suffix", [".png", ".tiff"])
+def test_a_16_bit_picture_keeps_its_brightness(suffix: str) -> None:
+    deep = picture().astype(np.uint16) * 257
+    image = decode_image(cv2.imencode(suffix, deep)[1].tobytes(), f"deep{suffix}")
+    assert (image.dtype, image.shape) == (np.uint8, (40, 60, 3))
+    assert image[5, 5].tolist() == pytest.approx([0, 0, 255], abs=2)
+
+
+def test_a_transparent_picture_loses_its_fourth_channel() -> None:
+    clear = np.dstack([picture(), np.full((40, 60), 128, np.uint8)])
+    assert decode_image(cv2.imencode(".png", clear)[1].tobytes(), "clear.png").shape == (40, 60, 3)
+
+
+def test_a_picture_of_fifty_megapixels_is_read() -> None:
+    large = cv2.imencode(".png", np.zeros((6250, 8000), np.uint8), [cv2.IMWRITE_PNG_COMPRESSION, 1])[1]
+    assert decode_image(large.tobytes(), "large.png").shape == (6250, 8000, 3)
+
+
+@pytest.mark.parametrize("size", [(60_000, 60_000), (MOST_PIXELS, 2), (2**31 - 1, 2**31 - 1)])
+def test_a_picture_that_would_fill_the_memory_is_refused_before_it_is_decoded(size: tuple[int, int]) -> None:
+    with pytest.raises(ImageError, match="million: make it smaller"):
+        decode_image(png_claiming(*size), "bomb.png")
+
+
+def test_a_phone_picture_in_heic_is_refused_with_the_way_out() -> None:
+    with pytest.raises(ImageError, match="save it as JPEG"):
+        decode_image(b"\0\0\0\x18ftypheic" + bytes(40), "IMG_1.heic")
+
+
+@pytest.mark.parametrize("suffix", [".jpg", ".png", ".webp", ".bmp", ".tiff"])
+def test_the_size_stands_in_the_head(suffix: str) -> None:
+    assert claimed_size(encoded(suffix)) == (60, 40)
+
+
+def test_the_size_stands_in_the_head_of_a_lossless_webp() -> None:
+    lossless = cv2.imencode(".webp", picture(), [cv2.IMWRITE_WEBP_QUALITY, 101])[1].tobytes()
+    assert claimed_size(lossless) == (60, 40)
+
+
+@pytest.mark.parametrize("suffix", [".jpg", ".png", ".webp", ".bmp", ".tiff"])
+@pytest.mark.parametrize("length", [0, 3, 9, 15, 20, 27])
+def test_a_head_cut_anywhere_raises_nothing_but_plain_words(suffix: str, length: int) -> None:
+    claimed_size(encoded(suffix)[:length])
+    with pytest.raises(ImageError):
+        decode_image(encoded(suffix)[:length], f"photo{suffix}")
+
+
+def test_the_pictures_of_a_folder_are_found_by_name(tmp_path: Path) -> None:
+    for name in ("b.JPG", "a.png", "notes.txt", "deeper/c.webp", ".hidden/d.jpg", "e.jpg/f.jpg"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"x")
+    names = [str(path.relative_to(tmp_path)) for path in pictures_in(tmp_path)]
+    assert names == ["a.png", "b.JPG", "deeper/c.webp", "e.jpg/f.jpg"]

@@ -1,0 +1,118 @@
+"""`quezhuo read` on a folder of whatever people have: one line each, and the rest goes on."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+
+from station.cli import read
+from station.cli.main import main
+from vision.readings import Image, Reading
+
+
+class Nothing:
+    """A recognizer that finds no tile in any picture."""
+
+    card = None
+
+    def __init__(self) -> None:
+        self.shapes: list[tuple[int, ...]] = []
+
+    def read(self, frame: Image, *_: Any, **__: Any) -> Reading:
+        self.shapes.append(frame.shape)
+        return Reading((), (), (), False, ("no_tiles",), 1.0, (frame.shape[1], frame.shape[0]))
+
+
+@pytest.fixture
+def reader(monkeypatch: pytest.MonkeyPatch) -> Nothing:
+    nothing = Nothing()
+    monkeypatch.setattr(read.Recognizer, "load", lambda *_, **__: nothing)
+    monkeypatch.setattr(read, "with_tilesets", lambda recognizer, *_: recognizer)
+    return nothing
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    grey = np.full((30, 40), 90, np.uint8)
+    whole = cv2.imencode(".jpg", np.dstack([grey] * 3))[1].tobytes()
+    pictures = tmp_path / "pictures"
+    for number in range(8):
+        path = pictures / f"session{number % 2}" / f"photo{number}.jpg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(whole)
+    (pictures / "cut.jpg").write_bytes(whole[:-30])
+    (pictures / "deep.png").write_bytes(cv2.imencode(".png", grey.astype(np.uint16) * 257)[1].tobytes())
+    (pictures / "empty.jpg").write_bytes(b"")
+    (pictures / "grey.png").write_bytes(cv2.imencode(".png", grey)[1].tobytes())
+    (pictures / "text.jpg").write_text("not a picture")
+    (pictures / "notes.txt").write_text("no picture by name")
+    return pictures
+
+
+BAD = ["cut.jpg", "empty.jpg", "text.jpg"]
+
+
+def test_every_file_of_a_folder_gets_one_line_and_bad_ones_stop_nothing(
+    folder: Path, reader: Nothing, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["read", str(folder), "--json"]) == 2
+    told = capsys.readouterr()
+    answers = [json.loads(line) for line in told.out.splitlines()]
+    assert [Path(answer["file"]).name for answer in answers if "error" in answer] == BAD
+    assert len(answers) == 13
+    assert len(reader.shapes) == 10
+    assert told.err == ""
+
+
+def test_without_json_errors_are_one_plain_line_each_on_stderr(
+    folder: Path, reader: Nothing, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["read", str(folder)]) == 2
+    told = capsys.readouterr()
+    assert len(told.err.splitlines()) == 3
+    assert len(told.out.splitlines()) == 10
+    assert "Traceback" not in told.err
+
+
+def test_good_files_give_status_0(folder: Path, reader: Nothing) -> None:
+    assert main(["read", str(folder / "session0"), str(folder / "grey.png"), "--json"]) == 0
+    assert len(reader.shapes) == 5
+
+
+def test_on_a_terminal_progress_follows_on_stderr_alone(
+    folder: Path, reader: Nothing, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    main(["read", str(folder), "--json"])
+    told = capsys.readouterr()
+    assert "13/13 text.jpg" in told.err
+    assert "\n" not in told.err
+    assert told.err.endswith("\r")
+    assert all(json.loads(line) for line in told.out.splitlines())
+
+
+def test_one_photo_needs_no_progress(
+    folder: Path, reader: Nothing, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert main(["read", str(folder / "grey.png"), "--json"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_folder_without_pictures_is_named(
+    tmp_path: Path, reader: Nothing, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["read", str(tmp_path), "--json"]) == 2
+    assert "folder without pictures" in json.loads(capsys.readouterr().out)["error"]
+
+
+def test_regions_are_found_by_name_in_a_folder(folder: Path, reader: Nothing, tmp_path: Path) -> None:
+    regions = tmp_path / "regions.json"
+    regions.write_text(json.dumps({"photo3.jpg": [0, 0, 9999, 9999, 14]}))
+    assert main(["read", str(folder / "session1"), "--regions", str(regions), "--json"]) == 0
