@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute, Route
 from firmware_bridge.errors import BridgeError
 from station.errors import LogError, StationError
 from station.table.decide import Refused
+from station.table.enrolling import enrolling_routes
 from station.table.photos import PhotoStoreError
 from station.table.runtime import ACTIONS, StaleRevision, Table
 from station.table.teaching import teaching_routes
@@ -41,6 +42,7 @@ def routes(table: Table) -> list[BaseRoute]:
         Route("/events", surface.events),
         Route("/photo/{name}", surface.photo),
         *teaching_routes(table),
+        *enrolling_routes(table),
         pages.static_mount(),
     ]
 

@@ -46,5 +46,8 @@ class Eyesight(Protocol):
     async def frame(self) -> Image:
         """Take a frame as it is, for teaching. Raises VisionError."""
 
+    async def view(self, side: int) -> Image:
+        """Look straight at the zone of a side, for capturing tiles. Raises VisionError."""
+
     async def use(self, calibration: Calibration) -> None:
         """Look through another calibration from now on."""

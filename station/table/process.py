@@ -66,6 +66,10 @@ class EyesThread:
         """Take a frame as it is, for teaching."""
         return await self._run(self._eyes.frame)
 
+    async def view(self, side: int) -> Image:
+        """Look straight at the zone of a side, for capturing tiles."""
+        return await self._run(lambda: self._eyes.view(side))
+
     async def use(self, calibration: Calibration) -> None:
         """Look through another calibration from now on."""
         await self._run(lambda: self._eyes.use(calibration))

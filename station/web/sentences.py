@@ -12,6 +12,7 @@ from typing import Final
 
 from station.web.calibrate_words import CALIBRATION
 from station.web.catalogue import N_
+from station.web.enroll_words import ENROLMENT
 from station.web.rule_words import CLASSES, HOW, ITEMS, REASONS
 
 __all__ = [
@@ -305,6 +306,7 @@ SENTENCES: Final[dict[str, str]] = {
     **MACHINE,
     **CAMERA,
     **CALIBRATION,
+    **ENROLMENT,
     **DOUBTS,
     **CENTRAL,
     **ERRORS,

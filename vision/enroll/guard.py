@@ -20,6 +20,8 @@ __all__ = ["WEIGHTS", "Guard", "enrol", "judged", "stacked"]
 
 WEIGHTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 """Shares of the prototypes that are tried."""
+LEAST = 0.02
+"""Least probability a tile is given: one captured under a wrong name must not outweigh all that are right."""
 CHECKED = 0.75
 """Share of the tiles whose kind has to be on another picture too: else leaving one out tells nothing."""
 CLEAR = 0.03
@@ -30,7 +32,8 @@ CLEAR = 0.03
 class Guard:
     """What leaving one picture out at a time showed.
 
-    ``shots`` tiles on ``pictures``; ``right`` and ``nll`` (mean negative log-likelihood, nats) with the
+    ``shots`` tiles on ``pictures``; ``right`` and ``nll`` (mean negative log-likelihood, nats, at
+    most 3.9 a tile) with the
     prototypes of the other pictures, ``plain_right`` and ``plain_nll`` without; ``weight``: the share chosen,
     0 where the plain network is better, ``used`` then being false and ``reason`` saying why:
     ``not_better``, or ``one_picture`` where too few kinds are on two pictures to leave one out.
@@ -61,10 +64,12 @@ def judged(looks: Looks, blend: Blend | None, temperature: float, labels: Ints) 
     return int(good.sum()), float(cost.mean()) if len(cost) else 0.0
 
 
-def _scores(logits: Floats, temperature: float, labels: Ints) -> tuple[NDArray[np.bool_], Floats]:
-    """Whether each crop is right, and its negative log-likelihood, both ``(N,)``."""
+def _scores(
+    logits: Floats, temperature: float, labels: Ints, least: float = 1e-9
+) -> tuple[NDArray[np.bool_], Floats]:
+    """Whether each crop is right, and its negative log-likelihood, both ``(N,)``; ``least``: see `LEAST`."""
     shares = softmax(logits, temperature).reshape(2, len(labels), -1).mean(axis=0)
-    own = np.maximum(shares[np.arange(len(labels)), labels], 1e-9)
+    own = np.maximum(shares[np.arange(len(labels)), labels], least)
     return shares.argmax(axis=1) == labels, np.asarray(-np.log(own), np.float32)
 
 
@@ -86,11 +91,11 @@ def enrol(shots: Sequence[Shot], temperature: float) -> tuple[Blend, Guard]:
     # A tile whose kind no other picture shows would be judged by the prototypes of all kinds but its own.
     checked = np.isfinite(cosines[np.arange(len(own)), own])
     cosines[~checked] = np.nan
-    good, cost = _scores(looks.logits, temperature, labels)
+    good, cost = _scores(looks.logits, temperature, labels, LEAST)
     right, nll, weight = int(good.sum()), float(cost.mean()), 0.0
     for share in WEIGHTS if checked.mean() >= CHECKED else ():
         mixed = _mixed(looks.logits, columns, scale * cosines + offset, share)
-        now_good, now_cost = _scores(mixed, temperature, labels)
+        now_good, now_cost = _scores(mixed, temperature, labels, LEAST)
         better = now_good.sum() >= good.sum() and _no_accident(cost, now_cost, names)
         if better and float(now_cost.mean()) < nll:
             right, nll, weight = int(now_good.sum()), float(now_cost.mean()), share
