@@ -55,6 +55,7 @@ class Thresholds:
     ``box``: detector score below which it is; ``border``: pixels from the edge of the picture within which a
     tile may be cut; ``overlap``: distance of two tiles, in tile widths, below which one lies on the other;
     ``unseen``: probability of an open tile, where the detector saw none, from which the whole reading is.
+    ``red``: probability from which a five is a red one; below one minus this it is none.
     """
 
     doubt: float = 0.7
@@ -64,6 +65,7 @@ class Thresholds:
     border: float = 1.0
     overlap: float = 0.7
     unseen: float = 0.7
+    red: float = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +171,16 @@ def _strays(lie: Arrangement, kinds: Sequence[str], shape: HandShape) -> set[int
     return backs
 
 
+FIVES = frozenset({"5m", "5p", "5s"})
+
+
+def _red(kind: str, chance: float | None, limit: float) -> bool | None:
+    """Tell whether a tile is a red five from the probability that it is; None where that is not certain."""
+    if chance is None or kind not in FIVES or 1 - limit < chance < limit:
+        return None
+    return chance >= limit
+
+
 def _touches(box: Box, area: Box, border: float) -> bool:
     """Tell whether a box reaches the edge of the area that was searched."""
     return (
@@ -199,6 +211,7 @@ def tile_readings(
     kinds = [opinion.kind for opinion in ordered]
     surplus, strays = _surplus(kinds, [o.score for o in ordered]), _strays(lie, kinds, shape)
     floors = np.ones(len(found)) if sight is None else sight.floor
+    reds = sight.red if sight is not None and shape.red else None
     covering = overlapping(found, limits.overlap)
     tiles: list[TileReading] = []
     for position, (index, opinion) in enumerate(zip(lie.order, ordered, strict=True)):
@@ -214,8 +227,17 @@ def tile_readings(
             OVERLAP: bool(covering[index]),
         }
         doubts = tuple(code for code in DOUBT_CODES if flags.get(code))
+        chance = None if reds is None else float(reds[index])
         tiles.append(
-            TileReading(opinion.kind, opinion.score, box, opinion.alternatives, group_of[position], doubts)
+            TileReading(
+                opinion.kind,
+                opinion.score,
+                box,
+                opinion.alternatives,
+                group_of[position],
+                doubts,
+                _red(opinion.kind, chance, limits.red),
+            )
         )
     return tuple(tiles)
 

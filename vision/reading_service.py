@@ -162,6 +162,7 @@ def to_json(reading: Reading, shape: HandShape | None = None) -> dict[str, Any]:
                 "box": list(tile.box),
                 "alternatives": [[kind, round(score, 4)] for kind, score in tile.alternatives],
                 "doubts": list(tile.doubts),
+                **({} if tile.red is None else {"red": tile.red}),
             }
             for tile in reading.tiles
         ],

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engine import rulesets
+from engine.rulesets import RuleSet
 from station.cli.failures import plain_failures
 from station.cli.output import BAD_INPUT, OK, emit, note, say
 from station.cli.progress import Progress
@@ -17,6 +18,10 @@ from vision.geometry import Calibration
 from vision.pictures import pictures_in
 from vision.reading_service import PhotoHint, parse_region, parse_regions, read_photo
 from vision.recognizer import Recognizer
+from vision.shapes import HandShape
+
+RED_FIVES = "red"
+"""Fact of the rule sets in which some fives are red."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.zone is not None and not arguments.calibration:
         raise ConfigError("--zone needs --calibration FILE.", fix="Use --region for a rectangle of pixels.")
     with plain_failures():
-        kinds = _kinds(arguments.ruleset)
+        rules = rulesets.load(arguments.ruleset) if arguments.ruleset else None
+        kinds = _kinds(rules)
+        shape = HandShape(red=rules is not None and RED_FIVES in rules.data.facts)
         calibration = Calibration.load(Path(arguments.calibration)) if arguments.calibration else None
         hints = parse_regions(Path(arguments.regions)) if arguments.regions else {}
         region = parse_region(arguments.region) if arguments.region else None
@@ -64,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         for path in photos:
             progress.begin(path.name)
             hint = hints.get(path.name) or hints.get(str(path)) or PhotoHint(region, arguments.expect)
-            result = read_photo(path, reader, hint, kinds, calibration, arguments.zone or "0")
+            result = read_photo(path, reader, hint, kinds, calibration, arguments.zone or "0", shape)
             bad = bad or "error" in result
             progress.clear()
             _print(result, as_json=arguments.json)
@@ -77,10 +84,10 @@ def _walked(names: Sequence[str]) -> Iterator[Path]:
         yield from (pictures_in(path) if path.is_dir() else []) or [path]
 
 
-def _kinds(ruleset: str | None) -> frozenset[str] | None:
-    if ruleset is None:
+def _kinds(rules: RuleSet | None) -> frozenset[str] | None:
+    if rules is None:
         return None
-    return frozenset(tile.id for tile in rulesets.load(ruleset).tile_set.kinds) | {"back"}
+    return frozenset(tile.id for tile in rules.tile_set.kinds) | {"back"}
 
 
 def _print(result: Mapping[str, Any], *, as_json: bool) -> None:

@@ -11,6 +11,8 @@ from vision.readings import Reading
 
 SPREADS = "spread"
 """Call by which tiles are spread, in the rule sets that have it."""
+RED_FIVES = "red_fives"
+"""Option of the rule sets in which some fives are red."""
 LOOSE_TILE = "loose_tile"
 """Doubt about an open tile that belongs to no meld and to nothing spread."""
 
@@ -18,7 +20,8 @@ LOOSE_TILE = "loose_tile"
 def shape_of(rules: RuleSet) -> HandShape:
     """Return what a hand of the rule set may hold, as the eyes want to know it."""
     letters = "".join(kind.value for kind in rules.data.melds)
-    return HandShape(tiles=rules.hand_size, melds=letters, spread=SPREADS in rules.data.calls)
+    red = RED_FIVES in rules.data.options and rules.flag(RED_FIVES)
+    return HandShape(tiles=rules.hand_size, melds=letters, spread=SPREADS in rules.data.calls, red=red)
 
 
 def tiles_of(hand: HandReading, *, claimed: bool = True) -> list[m.TileRead]:

@@ -6,7 +6,16 @@ from hypothesis.extra.numpy import arrays
 
 from vision.arrange import arrange
 from vision.errors import ShapeError
-from vision.interpret import Opinion, Thresholds, opinions, softmax, tile_readings, why_not
+from vision.interpret import (
+    Opinion,
+    Sight,
+    Thresholds,
+    opinions,
+    softmax,
+    tile_readings,
+    trust_detector,
+    why_not,
+)
 from vision.model_card import LABELS
 from vision.readings import Detections, TileReading
 from vision.shapes import HandShape
@@ -109,6 +118,53 @@ def test_a_face_down_tile_in_a_group_that_is_no_meld_is_doubted() -> None:
 
 def test_a_concealed_kong_is_not_doubted() -> None:
     assert why_not(read(["back", "7z", "7z", "back"]), 4) == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "chance", "red"),
+    [("5m", 0.97, True), ("5s", 0.02, False), ("5p", 0.6, None), ("6p", 0.97, None), ("5z", 0.97, None)],
+    ids=["red", "not red", "not certain", "no five", "no suit"],
+)
+def test_a_red_five_is_told_where_there_are_some(kind: str, chance: float, red: bool | None) -> None:
+    found = Detections.of([(100, 100, 130, 140)])
+    seen = [Opinion(((kind, 0.99),), 0.0)]
+    row = np.ones(1, np.float32)
+    sight = Sight(np.zeros((1, 44), np.float32), row, row * np.float32(chance))
+    for shape, expected in ((HandShape(red=True), red), (HandShape(), None)):
+        (tile,) = tile_readings(found, seen, arrange(found), AREA, Thresholds(), shape, sight)
+        assert tile.red is expected
+
+
+def test_a_tile_unlike_itself_upside_down_is_doubted() -> None:
+    found = Detections.of([(100, 100, 130, 140)])
+    seen = [Opinion((("6p", 0.9),), 0.0)]
+    sight = Sight(np.zeros((1, 44), np.float32), np.asarray([0.2], np.float32))
+    (tile,) = tile_readings(found, seen, arrange(found), AREA, Thresholds(), None, sight)
+    assert tile.doubts == ("low_score",)
+
+
+def test_a_tile_on_another_is_doubted_and_so_is_the_other() -> None:
+    found = Detections.of([(100, 100, 130, 140), (115, 103, 145, 143), (200, 100, 230, 140)])
+    seen = [Opinion(((kind, 0.99),), 0.0) for kind in ("1m", "2m", "3m")]
+    tiles = tile_readings(found, seen, arrange(found), AREA, Thresholds())
+    assert {tile.kind: tile.doubts for tile in tiles} == {"1m": ("overlap",), "2m": ("overlap",), "3m": ()}
+
+
+def test_touching_tiles_at_an_angle_do_not_overlap() -> None:
+    step = 30 / np.sqrt(2)
+    found = Detections.of(
+        [(100 + step * k, 100 + step * k, 149 + step * k, 149 + step * k) for k in range(5)]
+    )
+    seen = [Opinion(((f"{k + 1}m", 0.99),), 0.0) for k in range(5)]
+    assert why_not(tile_readings(found, seen, arrange(found), AREA, Thresholds()), 5) == ()
+
+
+@pytest.mark.parametrize(("heat", "tile"), [(0.97, True), (0.5, False), (0.2, False)])
+def test_a_blank_tile_counts_where_the_detector_is_sure_of_it(heat: float, tile: bool) -> None:
+    blank = shares(_5z=0.45, other=0.55)
+    weighed = trust_detector(blank, np.asarray([heat], np.float32))
+    assert weighed.sum() == pytest.approx(1)
+    assert bool(weighed[0, LABELS.index("5z")] > 0.5) == tile
 
 
 def test_an_opened_shao_is_doubted_only_where_there_is_none() -> None:
