@@ -56,7 +56,7 @@ def test_tiles_turned_up_are_right_or_unsure(recognizer):
     verdicts = []
     for n in range(16):
         turned = indicator.wall_end(np.random.default_rng(n), pools, calibration, nothing=n >= 12)
-        verdicts.append(indicator.verdict(indicator.read(recognizer, calibration, turned), turned.kind))
+        verdicts.append(indicator.verdict(indicator.look(recognizer, calibration, turned), turned))
     assert indicator.WRONG not in verdicts
     assert verdicts.count(indicator.UNSURE) <= 2
 

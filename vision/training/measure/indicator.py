@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import cv2
 import numpy as np
 
 from vision.geometry import Calibration, default_calibration
-from vision.hand_reading import read_turned
+from vision.hand_reading import look_indicator
+from vision.indicator import FACE_DOWN, NONE, ONE, IndicatorState, IndicatorWatch
+from vision.indicator import UNSURE as UNSURE_STATUS
 from vision.reading_service import Reader
-from vision.readings import Reading
 from vision.render import Look, render, tile_quads
 from vision.render.scene import Scene
 from vision.shapes import BACK
@@ -39,13 +40,17 @@ CLOTHS = ((104, 82, 46), (60, 110, 40), (70, 60, 130), (90, 90, 90), (120, 70, 4
 
 @dataclass(frozen=True)
 class Turned:
-    """A frame with a tile turned up: where it lies, its stack if on a wall, and its kind (None: none is)."""
+    """A frame with a tile turned up: where it lies, its stack if on a wall, and its kind (None: none is).
+
+    ``otherwise``: what is to be seen where none is turned up.
+    """
 
     frame: Image
     where: str
     stack: tuple[int, int] | None
     kind: str | None
     source: str
+    otherwise: str = FACE_DOWN
 
 
 def wall_end(rng: Rng, pools: Sequence[Pool], calibration: Calibration, nothing: bool) -> Turned:
@@ -61,14 +66,16 @@ def wall_end(rng: Rng, pools: Sequence[Pool], calibration: Calibration, nothing:
         stack = place, min(17, first + int(rng.integers(0, 4)))
     back = _near(rng, (92, 122, 29), 60)
     look = Look(_near(rng, CLOTHS[int(rng.integers(len(CLOTHS)))], 15), back)
+    covered = nothing and where == BESIDE and rng.random() < 0.5
     shown = None if nothing else kind
-    scene = Scene(shown, {}, tuple(walls), seed, turned=None if nothing else stack)
+    scene = Scene(BACK if covered else shown, {}, tuple(walls), seed, turned=None if nothing else stack)
     frame = render(scene, calibration, seed=seed, look=look)
     if shown is not None:
         quad = next(quad for name, quad in tile_quads(scene, calibration) if name == shown)
         faces = pool.faces[kind]
         _paste(rng, frame, faces[int(rng.integers(len(faces)))].image, quad)
-    return Turned(frame, where, stack, shown, pool.name)
+    otherwise = FACE_DOWN if covered or where == ON_WALL else NONE
+    return Turned(frame, where, stack, shown, pool.name, otherwise)
 
 
 def _near(rng: Rng, colour: tuple[int, int, int], spread: int) -> tuple[int, int, int]:
@@ -93,21 +100,30 @@ def _paste(rng: Rng, frame: Image, face: Image, quad: np.ndarray) -> None:
     spot[:] = np.where(changed, np.clip(soft + grain, 0, 255), spot).astype(np.uint8)
 
 
-def read(reader: Reader, calibration: Calibration, turned: Turned) -> Reading:
-    """Read the tile turned up as a table does: its own zone, or the stack where it is known to lie."""
+def look(reader: Reader, calibration: Calibration, turned: Turned) -> IndicatorState:
+    """Look at the tile turned up as a table does: in its own zone, or on the stack where it must lie."""
     if turned.stack is not None:
-        return read_turned(reader, look_at_stack(calibration, turned.frame, *turned.stack).image)
-    return read_turned(reader, calibration.rectify(turned.frame, "indicator").image)
+        image = look_at_stack(calibration, turned.frame, *turned.stack).image
+    else:
+        image = calibration.rectify(turned.frame, "indicator").image
+    return look_indicator(reader, image)[0]
 
 
-def verdict(reading: Reading, kind: str | None) -> str:
-    """Whether a reading is right, unsure or wrong; where none is turned up, a back or nothing is right."""
-    seen = [tile.kind for tile in reading.tiles]
-    if kind is None and (not seen or seen == [BACK]):
-        return RIGHT
-    if not reading.accept:
+def verdict(state: IndicatorState, turned: Turned) -> str:
+    """Whether what was seen is right, unsure or wrong."""
+    if state.status == UNSURE_STATUS:
         return UNSURE
-    return RIGHT if kind is not None and seen == [kind] else WRONG
+    if turned.kind is None:
+        return RIGHT if state.status == turned.otherwise else WRONG
+    return RIGHT if state.status == ONE and state.kind == turned.kind else WRONG
+
+
+def later(rng: Rng, turned: Turned) -> Turned:
+    """The same table a while later: other noise, slightly other light."""
+    frame = turned.frame * rng.uniform(0.9, 1.05)
+    for part in np.array_split(frame, 2):
+        part += noise(rng, part.shape[0], part.shape[1]) * rng.uniform(0.5, 3)
+    return replace(turned, frame=np.clip(frame, 0, 255).astype(np.uint8))
 
 
 def measure(
@@ -122,11 +138,13 @@ def measure(
     def work(n: int) -> Record:
         rng = np.random.default_rng([seed, n, 4])
         turned = wall_end(rng, pools, calibration, nothing=n >= scenes)
-        reading = read(recognizer, calibration, turned)
-        tiles = [[t.kind, round(t.score, 4), *t.doubts] for t in reading.tiles]
+        state = look(recognizer, calibration, turned)
+        change = IndicatorWatch(state).change(look(recognizer, calibration, later(rng, turned)))
         return {
-            "where": turned.where, "source": turned.source, "kind": turned.kind, "read": tiles,
-            "verdict": verdict(reading, turned.kind), "why": list(reading.why),
+            "where": turned.where, "source": turned.source, "kind": turned.kind,
+            "verdict": verdict(state, turned),
+            "read": [state.status, state.kind, state.score and round(state.score, 4), *state.reasons],
+            "watch": change,
         }  # fmt: skip
 
     return fill(Journal(out / "indicator.jsonl", first), scenes + round(NOTHING_TURNED * scenes), work)
@@ -135,11 +153,14 @@ def measure(
 def report(records: Iterable[Record]) -> str:
     """Return markdown: right, unsure, wrong by place and source, then every wrong one."""
     counts: dict[str, Counter[str]] = {}
+    watch: Counter[str] = Counter()
     wrong = []
     for r in records:
         group = f"{r['where']}, turned up" if r["kind"] else f"{r['where']}, none turned up"
         for name in (group, *(["all turned up", f"face of {r['source']}"] if r["kind"] else [])):
             counts.setdefault(name, Counter())[r["verdict"]] += 1
+        if r["kind"] and r["verdict"] == RIGHT:
+            watch[r["watch"]] += 1
         if r["verdict"] == WRONG:
             wrong.append(f"{r['n']}: {r['kind']} read as {r['read']} {r['where']}, {r['source']}")
     lines = ["| tiles | seen | right | unsure | wrong (95 %) |", "|---|---|---|---|---|"]
@@ -151,4 +172,7 @@ def report(records: Iterable[Record]) -> str:
             f"| {name} | {total} | {one[RIGHT]} | {one[UNSURE]} ({one[UNSURE] / total:.1%})"
             f" | {one[WRONG]} ({low:.2%}–{high:.2%}) |"
         )
-    return "\n".join([*lines, "", *(f"* {line}" for line in wrong)])
+    watched = ", ".join(f"{what} {n}" for what, n in watch.most_common())
+    return "\n".join(
+        [*lines, "", f"* seen right, looked at again: {watched}", *(f"* {line}" for line in wrong)]
+    )

@@ -26,6 +26,8 @@ UPRIGHT = 0.80
 """Short by long side of a box up to which a tile lies straight in it; a slanting one brings table along."""
 NARROWEST = 0.55
 LEAST_LONG_SIDE = 36.0
+DYED = 0.5
+"""Saturation of a face's paper above which its colour comes from an augmented copy, not from a tile."""
 INSET = 0.03
 """Share of a box cut off on every side: labels are a little generous, and bring the neighbour along."""
 
@@ -53,7 +55,7 @@ class Pool:
 
 
 def cut_face(image: Image, box: NDArray[np.float32]) -> Face | None:
-    """Cut a tile's face out of a photograph; None where it lies slanting, is tiny or cut by the border."""
+    """Cut a tile's face out of a photograph; None where it slants, is tiny, cut by the border or dyed."""
     wide, high = float(box[2] - box[0]), float(box[3] - box[1])
     short, long = sorted((wide, high))
     inside = box[0] >= -1 and box[1] >= -1 and box[2] <= image.shape[1] + 1 and box[3] <= image.shape[0] + 1
@@ -64,8 +66,17 @@ def cut_face(image: Image, box: NDArray[np.float32]) -> Face | None:
     piece = image[y0:y1, x0:x1]
     if wide > high:
         piece = np.asarray(cv2.rotate(piece, cv2.ROTATE_90_CLOCKWISE), np.uint8)
+    if _saturation(piece) > DYED:
+        return None
     how = cv2.INTER_AREA if long > FACE_H else cv2.INTER_CUBIC
     return Face(np.asarray(cv2.resize(piece, (FACE_W, FACE_H), interpolation=how), np.uint8), long)
+
+
+def _saturation(piece: Image) -> float:
+    """Saturation of the paper, 0..1: the lighter half of a face."""
+    pixels = piece.reshape(-1, 3).astype(np.float32)
+    light = pixels[pixels.sum(1) >= np.median(pixels.sum(1))].mean(0)
+    return float(1 - light.min() / max(float(light.max()), 1.0))
 
 
 def faces_of_photos(photos: Iterable[Photo]) -> dict[str, list[Face]]:
