@@ -12,6 +12,8 @@ import cv2
 import pytest
 
 from station.cli.main import main
+from station.errors import ConfigError
+from station.table.config import load_config
 from vision.enroll.files import load_capture
 from vision.enroll.plan import capture_plan
 from vision.enroll.tileset import TileSet
@@ -229,6 +231,29 @@ def test_a_set_of_other_colours_is_told_from_the_first(
     status = main(["enroll", "--which", *files, str(tmp_path / "hand.png"), "--json"])
     told = json.loads(capsys.readouterr().out)
     assert (status, told["set"], told["strangers"]) == (0, "green", [])
+
+
+def test_photographs_are_read_with_the_enrolled_set(
+    enrolled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    photograph(KINDS.split(), tmp_path / "hand.png", seed=9)
+    words = ["read", str(tmp_path / "hand.png"), "--tileset", str(enrolled / "green.json"), "--json"]
+    assert main(words) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [tile["kind"] for tile in told["tiles"]] == KINDS.split()
+    assert not {"other_set", "foreign_tile"} & set(told["why"])
+    assert main([*words, "--ruleset", "zhenjiang"]) == 2
+    assert "lacks 4m" in json.loads(capsys.readouterr().out)["error"]["message"]
+
+
+def test_a_table_names_one_or_two_sets_beside_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "table.toml"
+    text = 'home = "T1"\ndriver = "none"\n'
+    file.write_text(text + 'tilesets = ["green.json", "blue.json"]\n')
+    assert load_config(file).tilesets == (str(tmp_path / "green.json"), str(tmp_path / "blue.json"))
+    file.write_text(text + 'tilesets = ["a.json", "b.json", "c.json"]\n')
+    with pytest.raises(ConfigError, match="one or two"):
+        load_config(file)
 
 
 @pytest.mark.parametrize(
