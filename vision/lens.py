@@ -17,6 +17,8 @@ from vision.planes import Matrix
 __all__ = ["Lens"]
 
 ROUNDS = 40
+SMALL = 1e-6
+"""Step, in focal lengths, after which a point counts as straightened."""
 TOLERANCE = 0.05
 """Pixels by which a straightened point may miss its origin when it is bent again."""
 
@@ -45,11 +47,13 @@ class Lens:
         wanted = (points - self.middle) / self.focal
         found = wanted.copy()
         for _ in range(ROUNDS):
-            found += wanted - self._distorted(found)
-            if not np.isfinite(found).all() or np.abs(found).max() > 10:
+            step = wanted - self._distorted(found)
+            found += step
+            most = float(np.abs(step).max(initial=0.0))
+            if most < SMALL or not most < 10:
                 break
         missed = np.abs((self._distorted(found) - wanted) * self.focal)
-        if not np.isfinite(missed).all() or missed.max() > TOLERANCE:
+        if not np.isfinite(missed).all() or missed.max(initial=0.0) > TOLERANCE:
             raise CalibrationError(
                 "The lens's distortion cannot be undone in this part of the picture: take more checkerboard"
                 " pictures near the border and calibrate the lens again."
