@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
-from station.cli.enroll_words import check_json, check_words, guard_words, missing_words, row_words
+from station.cli.enroll_photos import from_photos
+from station.cli.enroll_tell import calibration_of, tell, tell_row, view_of
+from station.cli.enroll_words import guard_words, missing_words, row_words
 from station.cli.output import NO, OK, emit, note, say
 from vision.camera import Camera, open_camera
-from vision.enroll.capture import RowShots, photograph, photograph_rows
+from vision.enroll.capture import RowShots, photograph
 from vision.enroll.check import RowCheck
 from vision.enroll.files import load_capture, save_capture
-from vision.enroll.plan import Row, parse_rows
+from vision.enroll.plan import Row
 from vision.enroll.session import Enrolment
 from vision.enroll.shots import shots_of
 from vision.enroll.tileset import Provenance, TileSet
 from vision.errors import TileSetError, VisionError
 from vision.geometry import Calibration
-from vision.pictures import SUFFIXES, load_image
-from vision.reading_service import PhotoHint, parse_regions
-from vision.readings import Image
 from vision.recognizer import Recognizer
 
 
@@ -40,7 +37,7 @@ def capture(arguments: argparse.Namespace, recognizer: Recognizer, kinds: Sequen
         begun = begun.resume(load_capture(half))
         note(f"Going on with {half.name}: {len(begun.capture.done)} of {len(begun.plan)} rows taken.")
     if arguments.photos:
-        steps = _from_photos(arguments, recognizer, begun)
+        steps = from_photos(arguments, recognizer, begun)
     else:
         steps = _from_camera(arguments, recognizer, begun)
     ended = begun
@@ -55,7 +52,7 @@ def _finish(
     missing = ended.missing()
     if missing:
         text = missing_words(missing)
-        _tell(arguments, {"written": None, **ended.progress()}, [text, "The same command goes on from here."])
+        tell(arguments, {"written": None, **ended.progress()}, [text, "The same command goes on from here."])
         return NO
     sources = tuple(dict.fromkeys(shot.picture for shot in ended.capture.shots))
     tiles = ended.finish(_provenance(arguments, recognizer, out, sources))
@@ -64,7 +61,7 @@ def _finish(
     once = ended.missing(2)
     lines = [f"{out}: {len(tiles.kinds)} kinds, {len(tiles.shots)} shots.", guard_words(tiles.guard)]
     lines += [f"Captured once only: {' '.join(once)}."] if once else []
-    _tell(arguments, {"written": str(out), **ended.progress(), "guard": tiles.guard.to_json()}, lines)
+    tell(arguments, {"written": str(out), **ended.progress(), "guard": tiles.guard.to_json()}, lines)
     return OK
 
 
@@ -83,74 +80,11 @@ def _provenance(
     )
 
 
-def _from_photos(
-    arguments: argparse.Namespace, recognizer: Recognizer, begun: Enrolment
-) -> Iterator[Enrolment]:
-    """Take rows from the photographs of a folder: by a plan file, else in the order of their names."""
-    folder = Path(arguments.photos)
-    try:
-        files = sorted(f for f in folder.iterdir() if f.suffix.lower() in SUFFIXES)
-    except OSError as error:
-        raise TileSetError(f"The folder {folder} cannot be read ({error.strerror}): name another.") from error
-    rows = _rows_of(files, begun, Path(arguments.plan) if arguments.plan else None)
-    hints = parse_regions(Path(arguments.regions)) if arguments.regions else {}
-    calibration = _calibration(arguments)
-    for number, (file, (index, wanted)) in enumerate(rows.items(), 1):
-        hint = hints.get(file.name, PhotoHint())
-        try:
-            image = _view(load_image(file), calibration, arguments.zone)
-            looked = photograph_rows(
-                recognizer, image, wanted, file.name, region=hint.region, confirmed=arguments.confirm
-            )
-        except VisionError as error:
-            _tell(arguments, {"picture": file.name, "error": str(error)}, [f"{file.name}: {error}"])
-            continue
-        for row in looked:
-            _tell_row(arguments, f"{number}/{len(rows)} {file.name}: {row.row.text}", file.name, row)
-        shots = [shot for row in looked for shot in row.shots]
-        if shots:
-            begun = begun.accept(index if all(row.shots for row in looked) else None, shots)
-            yield begun
-
-
-def _rows_of(
-    files: Sequence[Path], begun: Enrolment, plan: Path | None
-) -> dict[Path, tuple[int | None, tuple[Row, ...]]]:
-    """Rows of every photograph, with the index of the row in the plan where the plan is the guided one."""
-    if plan is None:
-        return {file: (i, (row,)) for i, (file, row) in enumerate(zip(files, begun.plan, strict=False))}
-    listed = _plan_file(plan)
-    absent = [name for name in listed if name not in {file.name for file in files}]
-    if absent:
-        raise TileSetError(f"{plan.name} names {absent[0]}, which is not in the folder: correct the plan.")
-    return {file: (None, listed[file.name]) for file in files if file.name in listed}
-
-
-def _plan_file(path: Path) -> Mapping[str, tuple[Row, ...]]:
-    """Read a plan: JSON object, file name -> row or list of rows, from top to bottom."""
-    example = '{"photo.jpg": ["1m 2m 3m"]}'
-    try:
-        data = json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise TileSetError(f"The plan {path} cannot be read ({error.strerror}): check the name.") from error
-    except (ValueError, RecursionError) as error:
-        raise TileSetError(f"{path.name} is not JSON: write {example}.") from error
-    if not isinstance(data, dict):
-        raise TileSetError(f"{path.name} must be an object of file names: write {example}.")
-    plan: dict[str, tuple[Row, ...]] = {}
-    for name, rows in data.items():
-        lines = [rows] if isinstance(rows, str) else rows
-        if not isinstance(lines, list) or not lines or not all(isinstance(line, str) for line in lines):
-            raise TileSetError(f"The rows of {name} are {rows!r}: write {example}.")
-        plan[str(name)] = parse_rows(lines)
-    return plan
-
-
 def _from_camera(
     arguments: argparse.Namespace, recognizer: Recognizer, begun: Enrolment
 ) -> Iterator[Enrolment]:
     """Ask for one row after the other; Enter takes a picture, c confirms, s skips, b goes back, q stops."""
-    calibration = _calibration(arguments)
+    calibration = calibration_of(arguments)
     camera = open_camera(arguments.camera)
     skipped: set[int] = set()
     at = begun.next
@@ -208,12 +142,12 @@ def _take(
     """Photograph a row and tell what it lacks; no shots where it cannot be taken or the camera fails."""
     name = f"row {at + 1}"
     try:
-        image = _view(camera.grab().image, calibration, arguments.zone)
+        image = view_of(camera.grab().image, calibration, arguments.zone)
         looked = photograph(recognizer, image, row, name, confirmed=confirmed)
     except VisionError as error:
-        _tell(arguments, {"picture": name, "error": str(error)}, [str(error)])
+        tell(arguments, {"picture": name, "error": str(error)}, [str(error)])
         return RowShots(row, RowCheck((), backwards=False, findings=(), good=False), (), ())
-    _tell_row(arguments, row.text, name, looked)
+    tell_row(arguments, row.text, name, looked)
     return looked
 
 
@@ -242,27 +176,5 @@ def renew(arguments: argparse.Namespace, recognizer: Recognizer) -> int:
     tiles = TileSet.build(shots, old.kinds, origin)
     tiles.save(out)
     lines = [f"{out}: learned anew, {len(tiles.shots)} shots.", guard_words(tiles.guard)]
-    _tell(arguments, {"written": str(out), "guard": tiles.guard.to_json()}, lines)
+    tell(arguments, {"written": str(out), "guard": tiles.guard.to_json()}, lines)
     return OK
-
-
-def _calibration(arguments: argparse.Namespace) -> Calibration | None:
-    return Calibration.load(Path(arguments.calibration)) if arguments.calibration else None
-
-
-def _view(image: Image, calibration: Calibration | None, zone: str) -> Image:
-    return image if calibration is None else calibration.rectify(image, zone).image
-
-
-def _tell_row(arguments: argparse.Namespace, title: str, picture: str, looked: RowShots) -> None:
-    verdict = "taken" if looked.shots else "not taken"
-    lines = [f"{title}: {verdict}.", *check_words(looked.check)]
-    _tell(arguments, {"picture": picture, "taken": bool(looked.shots), **check_json(looked.check)}, lines)
-
-
-def _tell(arguments: argparse.Namespace, data: Mapping[str, Any], lines: Sequence[str]) -> None:
-    if arguments.json:
-        emit(dict(data))
-        return
-    for line in lines:
-        say(line)

@@ -20,15 +20,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from station.table.camera_worker import encode_jpeg
+from station.table.enrol_said import check_said, guard_said, row_said
 from station.table.runtime import Table
 from station.table.teaching import may_look
 from station.web import pages
 from station.web.words import Words
 from vision.enroll.capture import photograph
-from vision.enroll.check import NO_TILES, RowCheck
 from vision.enroll.files import load_capture, save_capture
-from vision.enroll.guard import Guard
-from vision.enroll.plan import SHOTS, Row
+from vision.enroll.plan import SHOTS
 from vision.enroll.session import Enrolment
 from vision.enroll.tileset import Provenance
 from vision.errors import TileSetError, VisionError
@@ -250,37 +249,6 @@ class _Captures:
             "missing": [words.tile(kind) for kind in going.missing()],
             "said": said,
         }
-
-
-def check_said(words: Words, check: RowCheck) -> list[str]:
-    """Say all that is to be told of a row; a row that is not there at all is told once."""
-    if any(finding.code == NO_TILES for finding in check.findings):
-        return [words.sentence(f"enroll.row.{NO_TILES}")]
-    return [
-        words.sentence(
-            f"enroll.row.{finding.code}",
-            {
-                "n": 0 if finding.place is None else finding.place + 1,
-                "tile": finding.expected or "?",
-                "kind": finding.seen or "?",
-            },
-        )
-        for finding in check.findings
-    ]
-
-
-def row_said(words: Words, row: Row) -> dict[str, object]:
-    """What to lay: the tiles by id and in words, and how."""
-    how = words.sentence("enroll.lay" if row.take == 0 else "enroll.lay_again")
-    return {"kinds": list(row.kinds), "tiles": [words.tile(kind) for kind in row.kinds], "how": how}
-
-
-def guard_said(words: Words, guard: Guard) -> str:
-    """Say whether what was captured makes the reading better."""
-    if not guard.used:
-        return words.sentence("enroll.unused")
-    figures = {"right": guard.right, "n": guard.shots, "before": guard.plain_right}
-    return words.sentence("enroll.used", figures)
 
 
 async def _wish(request: Request) -> _Wish:
