@@ -121,7 +121,7 @@ CAMERA: Final[dict[str, str]] = {
     "vision.camera": N_("The camera gives no picture. Check its cable"),
     "vision.image": N_("The picture cannot be read"),
     "vision.model": N_("The tile recognizer is not usable"),
-    "vision.calibration": N_("The camera has to be calibrated"),
+    "vision.calibration": N_("The camera has to be taught again: open the page /calibrate of this table"),
     "vision.region": N_("The zone of the player lies outside the picture"),
 }
 

@@ -37,7 +37,7 @@ function show(name) {
   $('nothing').hidden = true;
   $('shot').hidden = false;
   $('shot').src = `/calibrate/${name}.jpg?at=${Date.now()}`;
-  $('teach').hidden = false;
+  $('teach').hidden = name === 'zones';
   $('result').hidden = name !== 'zones';
 }
 
@@ -49,7 +49,7 @@ function begin() {
 // Rings around what was tapped, laid over the picture as large as it is drawn.
 function mark() {
   const [shot, marks] = [$('shot'), $('marks')];
-  marks.hidden = shown !== 'frame' || !taps.length;
+  marks.toggleAttribute('hidden', shown !== 'frame' || !taps.length); // an SVG element has no .hidden
   marks.setAttribute('width', shot.clientWidth);
   marks.setAttribute('height', shot.clientHeight);
   marks.setAttribute('viewBox', `0 0 ${shot.clientWidth} ${shot.clientHeight}`);
@@ -89,10 +89,12 @@ $('look').addEventListener('click', async () => {
 
 $('cards').addEventListener('click', () => attempt(null));
 
-$('again').addEventListener('click', () => {
-  show('frame');
-  begin();
-});
+for (const id of ['again', 'back']) {
+  $(id).addEventListener('click', () => {
+    show('frame');
+    begin();
+  });
+}
 
 $('shot').addEventListener('click', (event) => {
   if (shown !== 'frame' || taps.length > 3 || busy) return;
