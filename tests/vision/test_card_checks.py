@@ -97,3 +97,14 @@ def test_a_copy_of_the_models_elsewhere_loads_and_reads(tmp_path: Path) -> None:
     assert recognizer.card is not None
     assert recognizer.card.path == tmp_path / "other.json"
     assert recognizer.read(np.zeros((60, 80, 3), np.uint8)).tiles == ()
+
+
+def test_thresholds_of_doubt_are_data_of_the_card(card: Callable[..., Path]) -> None:
+    limits = ModelCard.load(card(gate={"floor": 0.5, "unseen": 0.9})).limits
+    assert (limits.floor, limits.unseen) == (0.5, 0.9)
+
+
+@pytest.mark.parametrize("gate", [{"flor": 0.5}, {"floor": 1.5}, {"floor": "low"}, {"doubt": -0.1}])
+def test_a_gate_that_cannot_be_is_refused(card: Callable[..., Path], gate: dict[str, Any]) -> None:
+    with pytest.raises(ModelError, match="usable value"):
+        ModelCard.load(card(gate=gate))

@@ -50,7 +50,16 @@ FIXED: dict[str, Any] = {
         "iou": 0.6,
         "centre": 0.4,
         "peak": 3,
+    },
+    "gate": {
         "doubt": 0.7,
+        "floor": 0.4,
+        "outside": 0.3,
+        "box": 0.35,
+        "border": 1.0,
+        "overlap": 0.7,
+        "unseen": 0.7,
+        "red": 0.8,
     },
     "data": [
         {
