@@ -27,7 +27,8 @@ from vision.calibration.refusals import TeachError
 from vision.calibration.service import Lesson, teach
 from vision.calibration.solve import Height
 from vision.calibration.teach import View
-from vision.errors import VisionError
+from vision.errors import CalibrationError, VisionError
+from vision.geometry import Calibration, Lens
 from vision.readings import Image
 
 __all__ = ["calibration_file", "may_look", "teaching_routes"]
@@ -127,7 +128,8 @@ class _Lessons:
             if frame is None:
                 raise _Refusal(422, "calibrate.no_frame")
             height = None if wish.height is None else Height.measured(wish.height)
-            view = View((frame.shape[1], frame.shape[0]), wish.cloth, None, height)
+            size = frame.shape[1], frame.shape[0]
+            view = View(size, wish.cloth, _lens_in(calibration_file(self._table), size), height)
             taps = None if wish.taps is None else np.asarray(wish.taps, np.float64).reshape(-1, 2)
             at = datetime.now(UTC).isoformat(timespec="seconds")
             lesson = await asyncio.to_thread(teach, frame, view, taps, at=at, version=version("quezhuo"))
@@ -190,6 +192,14 @@ async def _wish(request: Request) -> _Wish:
     if wish.height is not None and not 300 <= wish.height <= 3000:
         raise _Refusal(422, "calibrate.height")
     return wish
+
+
+def _lens_in(file: Path, size: tuple[int, int]) -> Lens | None:
+    """The lens in the file that is to be replaced, if one was measured for pictures of this shape."""
+    try:
+        return Calibration.load(file).scaled(*size).lens
+    except CalibrationError:
+        return None
 
 
 def _picture(image: Image | None) -> Response:

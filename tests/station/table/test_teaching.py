@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from station.web.calibrate_words import CALIBRATION
 from station.web.catalogue import LANGUAGES
 from vision.calibration.refusals import REFUSALS
 from vision.errors import CameraError
-from vision.geometry import Calibration, default_calibration, pinhole_of
+from vision.geometry import Calibration, Lens, default_calibration, pinhole_of
 from vision.readings import Image
 from vision.render import Scene, render
 from vision.render.markers import lay_markers
@@ -176,6 +177,19 @@ def test_a_camera_without_a_picture_and_a_table_without_a_camera_say_so(new_desk
 
     play(new_desk, Camera(None), unplugged)
     play(new_desk, None, none)
+
+
+def test_the_lens_of_the_replaced_file_is_kept(new_desk: Callable[..., Any]) -> None:
+    lens = Lens((1152.0, 1152.0), (640.0, 480.0), (-0.001, 0.0, 0.0, 0.0, 0.0))
+
+    async def steps(desk: Any, http: httpx.AsyncClient) -> None:
+        replace(default_calibration(SIZE), lens=lens).save(calibration_file(desk.table))
+        await http.post("/calibrate/look")
+        await http.post("/calibrate/try")
+        await http.post("/calibrate/save")
+        assert Calibration.load(calibration_file(desk.table)).lens == lens
+
+    play(new_desk, Camera(marked()), steps)
 
 
 def test_a_full_disk_is_told_and_nothing_changes(new_desk: Callable[..., Any], tmp_path: Path) -> None:
