@@ -246,7 +246,7 @@ class _Captures:
             "number": self._at + 1,
             "of": len(going.plan),
             "done": len(going.capture.done),
-            "missing": [words.tile(kind) for kind in going.missing()],
+            "missing": list(going.missing()),
             "said": said,
         }
 

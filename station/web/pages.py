@@ -167,7 +167,7 @@ def plain_page(request: Request, name: str, values: Mapping[str, Any]) -> Respon
     html = (
         _environment(lang)
         .get_template(f"{name}.html")
-        .render(m=values, theme=theme if theme in ("light", "dark") else "light")
+        .render(m=values, sprite=_sprite(), theme=theme if theme in ("light", "dark") else "light")
     )
     response = HTMLResponse(html, headers=dict(SECURITY_HEADERS))
     if request.query_params.get("lang") in LANGUAGES:

@@ -34,6 +34,21 @@ function say(lines, bad = false) {
   $('said').classList.toggle('bad', bad);
 }
 
+// Tiles as on the other pages, behind a line of text where there is one.
+function draw(id, kinds, ...before) {
+  $(id).replaceChildren(...before, ...kinds.map((kind) => {
+    const tile = document.createElement('span');
+    const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+    const use = document.createElementNS('http://www.w3.org/2000/svg', 'use');
+    svg.setAttribute('viewBox', '0 0 60 80');
+    use.setAttribute('href', `#t-${kind}`);
+    svg.append(use);
+    tile.className = 'tile mini';
+    tile.append(svg);
+    return tile;
+  }));
+}
+
 // What the server says of the capture: the row to lay, what is missing, whether all is there.
 function show(told) {
   $('start').hidden = true;
@@ -41,10 +56,12 @@ function show(told) {
   const whole = told.missing.length === 0;
   $('count').textContent = told.row ? `${$('count').dataset.row} ${told.number} / ${told.of}` : '';
   $('how').textContent = told.row ? told.row.how : '';
-  $('tiles').textContent = told.row ? told.row.tiles.join(' · ') : '';
+  draw('tiles', told.row ? told.row.kinds : []);
   for (const id of ['look', 'skip']) $(id).hidden = !told.row;
   $('confirm').hidden = !told.confirm;
-  $('missing').textContent = whole ? $('missing').dataset.none : `${$('missing').dataset.missing} ${told.missing.join(', ')}`;
+  const line = document.createElement('p');
+  line.textContent = whole ? $('missing').dataset.none : $('missing').dataset.missing;
+  draw('missing', told.missing, line);
   $('save').hidden = !whole;
   say(told.taken ? [$('said').dataset.taken, ...told.said] : told.said, told.taken === false);
 }

@@ -70,7 +70,7 @@ def test_rows_are_asked_for_compared_and_kept(new_desk: Callable[..., Any], tmp_
         told = await page.tap("look")
         assert (told["taken"], told["number"], told["done"]) == (True, 2, 1)
         assert "upside down" in told["row"]["how"]
-        assert "1 Dot" in told["missing"]
+        assert "1p" in told["missing"]
         assert (tmp_path / "tilesets" / "green.json.capture").exists()
         again = Page(await new_desk(eyes=eyes))
         assert (await again.tap("begin", name="green", side=0))["number"] == 2
