@@ -148,7 +148,7 @@ def preview(frame: Image, calibration: Calibration) -> Image:
         far = outline[: len(outline) // 4 + 1]
         cv2.polylines(image, [far], False, INK, 4 * thick, cv2.LINE_AA)
         text = "i" if name == "indicator" else name
-        spot = tuple(int(v) for v in corners.mean(axis=0) + [-8.0 * thick, 8.0 * thick])
+        spot = tuple(int(v) for v in corners.mean(axis=0) + np.asarray([-8.0 * thick, 8.0 * thick]))
         for colour, width in ((HALO, 4 * thick), (INK, 2 * thick)):
             cv2.putText(image, text, spot, cv2.FONT_HERSHEY_SIMPLEX, 0.9 * thick, colour, width, cv2.LINE_AA)
     return image

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from vision.calibration.drift import make_reference
@@ -40,8 +41,6 @@ def teach(frame: Image, view: View, taps: Matrix | None, *, at: str, version: st
     """
     found = from_markers(find_markers(frame), view) if taps is None else from_taps(taps, view)
     calibration = found.dated(at, version)
-    try:
+    with suppress(CalibrationError):  # the zones are right all the same; `watched` tells
         calibration = replace(calibration, reference=make_reference(frame, calibration))
-    except CalibrationError:
-        pass  # the zones are right all the same; `watched` tells
     return Lesson(calibration, found)

@@ -48,11 +48,12 @@ class Solved:
     """A camera, and how far each point lies from where the camera sees it.
 
     ``camera``: takes world millimetres to pixels of the straight picture; ``off``: float64 ``(N, 2)``
-    millimetres on the cloth, x and y.
+    millimetres on the cloth, x and y; ``missed``: the same in pixels of the straight picture.
     """
 
     camera: Pinhole
     off: Matrix
+    missed: Matrix
 
 
 def solve_camera(
@@ -106,7 +107,8 @@ def solve_camera(
     _check(camera, focal[0] * (1.0 if lens else float(np.exp(found[6]))), size)
     back = np.asarray(np.linalg.inv(camera.plane(0.0)), np.float64)
     wide = np.concatenate([pixels, np.ones((len(pixels), 1))], axis=1) @ back.T
-    return Solved(camera, np.asarray(wide[:, :2] / wide[:, 2:] - world, np.float64))
+    off = np.asarray(wide[:, :2] / wide[:, 2:] - world, np.float64)
+    return Solved(camera, off, pixels - camera.project(flat))
 
 
 def _check(camera: Pinhole, focal: float, size: tuple[int, int]) -> None:

@@ -29,6 +29,8 @@ __all__ = ["Found", "View", "from_markers", "from_taps", "zones_seen_by"]
 
 LIMIT_MM = 4.0
 """A marker's corner may lie this far from its spot."""
+LIMIT_PIXELS = 2.5
+"""A marker that is off by less in the frame may just be small in it."""
 TAPS_LIMIT = 0.05
 """A tapped corner may lie this share of the cloth's side from where a square cloth has it."""
 FINEST = 4.5
@@ -90,7 +92,7 @@ def from_markers(markers: Markers, view: View) -> Found:
     check_print(turned, view.cloth)
     solved = _solve(turned, view)
     errors = _errors(turned, solved)
-    if max(errors.values()) > LIMIT_MM:
+    if _is_off(solved):
         raise _worst(turned, view, errors)
     return _found("markers", solved, view, errors)
 
@@ -167,6 +169,12 @@ def _solve(markers: Markers, view: View) -> Solved:
     return solve_camera(world, pixels, view.size, lens=view.lens, height=view.height)
 
 
+def _is_off(solved: Solved) -> bool:
+    """Whether a marker's corner lies too far from its spot."""
+    mm, pixels = (np.linalg.norm(miss, axis=1) for miss in (solved.off, solved.missed))
+    return bool(((mm > LIMIT_MM) & (pixels > LIMIT_PIXELS)).any())
+
+
 def _errors(markers: Markers, solved: Solved) -> dict[int, float]:
     far = np.linalg.norm(solved.off, axis=1).reshape(len(markers), 4).max(axis=1)
     return {marker: round(float(mm), 2) for marker, mm in zip(markers, far, strict=True)}
@@ -174,15 +182,16 @@ def _errors(markers: Markers, solved: Solved) -> dict[int, float]:
 
 def _worst(markers: Markers, view: View, errors: Mapping[int, float]) -> TeachError:
     """Return what to say of the marker whose absence makes the others agree best."""
-    left: dict[int, tuple[float, float]] = {}
+    left: dict[int, tuple[float, float, bool]] = {}
     for marker in markers:
         others = {other: corners for other, corners in markers.items() if other != marker}
         solved = _solve(others, view)
         back = np.asarray(np.linalg.inv(solved.camera.plane(0.0)), np.float64)
         spot = map_points(back, markers[marker]) - marker_corners(marker, view.cloth)
-        left[marker] = max(_errors(others, solved).values()), float(np.linalg.norm(spot.mean(axis=0)))
+        rest = max(_errors(others, solved).values())
+        left[marker] = rest, float(np.linalg.norm(spot.mean(axis=0))), _is_off(solved)
     worst = min(left, key=lambda marker: left[marker][0])
-    rest, off = left[worst]
-    if rest > LIMIT_MM:
+    _, off, still_off = left[worst]
+    if still_off:
         return TeachError("calibrate.no_fit", off=round(max(errors.values())))
     return TeachError("calibrate.marker_off", marker=worst, off=round(off))
