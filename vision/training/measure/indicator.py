@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -110,11 +110,14 @@ def look(reader: Reader, calibration: Calibration, turned: Turned) -> IndicatorS
 
 
 def verdict(state: IndicatorState, turned: Turned) -> str:
-    """Whether what was seen is right, unsure or wrong."""
+    """Whether what was seen is right, unsure or wrong.
+
+    Nothing and a face-down tile both say that none was turned up: taking one for the other harms nobody.
+    """
     if state.status == UNSURE_STATUS:
         return UNSURE
     if turned.kind is None:
-        return RIGHT if state.status == turned.otherwise else WRONG
+        return RIGHT if state.status in (NONE, FACE_DOWN) else WRONG
     return RIGHT if state.status == ONE and state.kind == turned.kind else WRONG
 
 
@@ -144,13 +147,13 @@ def measure(
             "where": turned.where, "source": turned.source, "kind": turned.kind,
             "verdict": verdict(state, turned),
             "read": [state.status, state.kind, state.score and round(state.score, 4), *state.reasons],
-            "watch": change,
+            "otherwise": turned.otherwise, "watch": change,
         }  # fmt: skip
 
     return fill(Journal(out / "indicator.jsonl", first), scenes + round(NOTHING_TURNED * scenes), work)
 
 
-def report(records: Iterable[Record]) -> str:
+def report(records: Sequence[Record]) -> str:
     """Return markdown: right, unsure, wrong by place and source, then every wrong one."""
     counts: dict[str, Counter[str]] = {}
     watch: Counter[str] = Counter()
@@ -172,7 +175,11 @@ def report(records: Iterable[Record]) -> str:
             f"| {name} | {total} | {one[RIGHT]} | {one[UNSURE]} ({one[UNSURE] / total:.1%})"
             f" | {one[WRONG]} ({low:.2%}–{high:.2%}) |"
         )
+    hidden = [r for r in records if not r["kind"] and r["otherwise"] == FACE_DOWN]
+    overlooked = sum(r["read"][0] == NONE for r in hidden)
     watched = ", ".join(f"{what} {n}" for what, n in watch.most_common())
-    return "\n".join(
-        [*lines, "", f"* seen right, looked at again: {watched}", *(f"* {line}" for line in wrong)]
-    )
+    notes = [
+        f"seen right, looked at again: {watched}",
+        f"face down and overlooked: {overlooked} of {len(hidden)}",
+    ]
+    return "\n".join([*lines, "", *(f"* {line}" for line in (*notes, *wrong))])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from vision.decode import iou_matrix
+from vision.fitness import assess, assess_tiles
 from vision.hand import HandLayout, HandShape, hand_layout
 from vision.hand_reading import read_claimed
 from vision.reading_service import Reader, strip_side
@@ -146,6 +147,19 @@ def laid_layout(deal: Deal) -> HandLayout:
     concealed = tuple(range(at, at + len(deal.hand.concealed)))
     win = None if deal.hand.win is None else at + len(concealed)
     return HandLayout(tuple(melds), concealed, win, flowers)
+
+
+def unfit(reader: Reader, picture: Picture, deal: Deal) -> tuple[str, ...]:
+    """Codes of what makes a picture unfit for reading: what the screen asks a person to put right first.
+
+    The width of a tile is what a table knows from its calibration.
+    """
+    sizes = picture.boxes[:, 2:] - picture.boxes[:, :2]
+    tile = float(np.median(sizes.min(1)))
+    read = read_claimed(reader, picture.image, deal.shape).reading
+    boxes = np.asarray([t.box for t in read.tiles], np.float32).reshape(-1, 4)
+    found = assess_tiles(picture.image, tile, boxes) if len(boxes) else assess(picture.image, tile)
+    return tuple(dict.fromkeys(problem.code for problem in found.problems))
 
 
 def read_hand(reader: Reader, picture: Picture, deal: Deal, ways: Sequence[str] = WAYS) -> dict[str, Outcome]:

@@ -76,7 +76,7 @@ def _saturation(piece: Image) -> float:
     """Saturation of the paper, 0..1: the lighter half of a face."""
     pixels = piece.reshape(-1, 3).astype(np.float32)
     light = pixels[pixels.sum(1) >= np.median(pixels.sum(1))].mean(0)
-    return float(1 - light.min() / max(float(light.max()), 1.0))
+    return float(light.max() - light.min()) / max(float(light.max()), 1.0)
 
 
 def faces_of_photos(photos: Iterable[Photo]) -> dict[str, list[Face]]:

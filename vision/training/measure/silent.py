@@ -11,7 +11,7 @@ from vision.training.measure.bounds import clopper_pearson
 from vision.training.measure.hands import ART, OWN, Table, fingerprint
 from vision.training.measure.journal import Journal, Record, fill
 from vision.training.measure.models import header, load, remembering
-from vision.training.measure.outcome import WAYS, Outcome, read_hand
+from vision.training.measure.outcome import WAYS, Outcome, read_hand, unfit
 from vision.training.measure.unseen import find_unseen, left_out
 
 SPARE = 2.0
@@ -109,7 +109,8 @@ def measure(
     def work(n: int) -> Record:
         source, dealt, picture = table.hand(n)
         outcomes = read_hand(recognizer, picture, dealt)
-        return {"source": source, "ways": {way: o.to_json() for way, o in outcomes.items()}}
+        codes = list(unfit(recognizer, picture, dealt))
+        return {"source": source, "unfit": codes, "ways": {way: o.to_json() for way, o in outcomes.items()}}
 
     journal = Journal(out / "silent.jsonl", first)
     reached = _Reached(accepted)
@@ -140,7 +141,7 @@ def report(records: list[Record], whole: Iterable[str] = ()) -> str:
         for name in sorted(counts, key=lambda k: (k != "all", k)):
             mark = " (source never seen)" if name.split("/")[0] in never else ""
             lines.append(counts[name].row(name + mark))
-        lines += ["", _commonest(counts), ""]
+        lines += ["", _commonest(counts), _fitness(records, way), ""]
     return "\n".join(lines)
 
 
@@ -155,6 +156,20 @@ def _commonest(counts: Mapping[str, Count]) -> str:
         if name != "all" and one.confusions:
             lines.append(f"{name}: " + ", ".join(f"{k} {n}" for k, n in one.confusions.most_common(8)))
     return "\n".join(f"* {line}" for line in lines)
+
+
+def _fitness(records: Iterable[Record], way: str) -> str:
+    """What the judgement of the pictures, all meant to be fit, would add."""
+    codes: Counter[str] = Counter()
+    accepted = silent = 0
+    for record in records:
+        codes.update(record["unfit"])
+        outcome = record["ways"][way]
+        if outcome["accepted"] and not record["unfit"]:
+            accepted += 1
+            silent += not outcome["exact"]
+    found = ", ".join(f"{code} {n}" for code, n in codes.most_common()) or "none"
+    return f"* found unfit: {found}; accepted and fit: {accepted}, silently wrong among them: {silent}"
 
 
 def silent_records(records: Iterable[Record], way: str = "table") -> list[Record]:
