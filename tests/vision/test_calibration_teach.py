@@ -24,6 +24,7 @@ from vision.readings import Image
 from vision.render import Scene, render
 from vision.render.markers import lay_markers
 from vision.table import TILE_DEPTH, ZONES, zone_corners
+from vision.walls import stack_zone
 
 SIZE = (1280, 960)
 SIZES = [(1280, 720), (1600, 1200), (3840, 2160)]
@@ -250,6 +251,20 @@ class TestLens:
         assert np.abs(view.image.astype(int) - direct.image.astype(int)).mean() < 3
         corners = view.quad_in_frame((0, 0, *map(float, flat.size)))
         assert np.asarray(corners) == pytest.approx(np.asarray(flat.quad), abs=0.2)
+
+    def test_a_stack_of_a_wall_is_looked_at_through_the_lens_too(self) -> None:
+        _, camera = table()
+        plain = from_markers(ideal(camera), View(SIZE)).calibration
+        lens = Lens((1152.0, 1152.0), (640.0, 480.0), (-0.08, 0.02, 0, 0, 0))
+        bent = from_markers(
+            {k: lens.bent(c) for k, c in ideal(camera).items()}, View(SIZE, lens=lens)
+        ).calibration
+        wanted, seen = stack_zone(plain, 1, 3), stack_zone(bent, 1, 3)
+        assert seen.lens == lens
+        assert lens.straight(np.asarray(seen.quad)) == pytest.approx(np.asarray(wanted.quad), abs=0.6)
+        assert pinhole_of(bent).project(np.zeros((1, 3))) == pytest.approx(
+            camera.project(np.zeros((1, 3))), abs=0.6
+        )
 
     def test_an_unknown_strong_lens_is_recognized_as_the_culprit(self) -> None:
         _, camera = table()

@@ -16,6 +16,8 @@ from starlette.applications import Starlette
 
 from station.session import Stage
 from station.table.api import routes
+from station.table.config import TableConfig
+from station.table.process import eyes_of
 from station.table.teaching import BETWEEN_HANDS, calibration_file, may_look
 from station.web.calibrate_words import CALIBRATION
 from station.web.catalogue import LANGUAGES
@@ -216,6 +218,30 @@ def test_the_page_is_whole_in_every_language(lang: str, new_desk: Callable[..., 
         assert "%(" not in page.text
 
     play(new_desk, Camera(plain()), steps)
+
+
+def test_what_was_saved_in_the_home_is_used_at_the_next_start(tmp_path: Path, rules: Any) -> None:
+    config = TableConfig(home=str(tmp_path), driver="none", camera="render")
+    taught = default_calibration(SIZE)
+    eyes = eyes_of(config, rules, tmp_path)
+    assert eyes is not None
+    assert eyes.sees_indicator
+    eyes.close()
+    places = {name: zone for name, zone in taught.zones.items() if name != "indicator"}
+    replace(taught, zones=places).save(tmp_path / "calibration.json")
+    again = eyes_of(config, rules, tmp_path)
+    assert again is not None
+    assert not again.sees_indicator
+    (tmp_path / "scene.json").write_text('{"hands": {}}')
+
+    async def look() -> None:
+        frame = await again.frame()
+        assert frame.shape == (1200, 1600, 3)
+        await again.use(taught)
+        assert again.sees_indicator
+
+    asyncio.run(look())
+    again.close()
 
 
 def test_only_between_hands_may_one_look(new_desk: Callable[..., Any]) -> None:
