@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from vision.training.measure.bounds import reliability, wilson
 from vision.training.measure.journal import Record
 
 Scores = Sequence[tuple[float, bool]]
+LEAST_TILES = 10
+"""A bin of a single source with fewer tiles tells nothing, and is not drawn."""
 
 
 def scores(records: Iterable[Record], way: str) -> dict[str, list[tuple[float, bool]]]:
@@ -39,7 +43,7 @@ def report(by_source: Mapping[str, Scores]) -> str:
 
 
 def draw(by_source: Mapping[str, Scores], file: Path) -> None:
-    """Draw the diagram of every source; needs matplotlib (extra ``train``)."""
+    """Draw the diagram, 95 % intervals for all sources together; needs matplotlib (extra ``train``)."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -49,9 +53,18 @@ def draw(by_source: Mapping[str, Scores], file: Path) -> None:
     axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
     for name, mine in by_source.items():
         bins, error = reliability(mine)
-        style = {"color": "black", "linewidth": 2.0} if name == "all" else {"linewidth": 0.9}
         label = f"{name}: ECE {error:.4f}, {len(mine)} tiles"
-        axes.plot([b.mean for b in bins], [b.right for b in bins], marker="o", label=label, **style)
+        if name != "all":
+            told = [b for b in bins if b.count >= LEAST_TILES]
+            axes.plot([b.mean for b in told], [b.right for b in told], marker=".", linewidth=0.9, label=label)
+            continue
+        spans = [wilson(round(b.right * b.count), b.count) for b in bins]
+        bars = [
+            [b.right - low for b, (low, _) in zip(bins, spans, strict=True)],
+            [high - b.right for b, (_, high) in zip(bins, spans, strict=True)],
+        ]
+        points = [b.mean for b in bins], [b.right for b in bins]
+        axes.errorbar(*points, yerr=np.maximum(bars, 0), color="black", marker="o", label=label, capsize=2)
     axes.set(xlabel="probability", ylabel="share right", title="reliability")
     axes.legend(fontsize=7)
     figure.tight_layout()

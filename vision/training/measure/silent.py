@@ -11,7 +11,7 @@ from vision.training.measure.bounds import clopper_pearson
 from vision.training.measure.hands import ART, OWN, Table, fingerprint
 from vision.training.measure.journal import Journal, Record, fill
 from vision.training.measure.models import header, load, remembering
-from vision.training.measure.outcome import WAYS, Outcome, read_hand, unfit
+from vision.training.measure.outcome import Outcome, read_hand, unfit
 from vision.training.measure.unseen import find_unseen, left_out
 
 SPARE = 2.0
@@ -74,14 +74,15 @@ HEAD = (
 )
 
 
-def count(records: Iterable[Record], ways: Iterable[str] = WAYS) -> dict[str, dict[str, Count]]:
+def count(records: Iterable[Record]) -> dict[str, dict[str, Count]]:
     """Add up outcomes: way of reading -> source (and ``all``) -> counts."""
-    counts: dict[str, dict[str, Count]] = {way: defaultdict(Count) for way in ways}
+    counts: dict[str, dict[str, Count]] = {}
     for record in records:
         for way, outcome in record["ways"].items():
             found = Outcome.from_json(outcome)
-            counts[way]["all"].add(found)
-            counts[way][record["source"]].add(found)
+            mine = counts.setdefault(way, defaultdict(Count))
+            mine["all"].add(found)
+            mine[record["source"]].add(found)
     return counts
 
 

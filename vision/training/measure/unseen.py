@@ -35,9 +35,14 @@ class Unseen:
 
 
 def left_out(models: Path) -> frozenset[str]:
-    """Sources that a model card (``recognizer.json`` in ``models``) says were left out of the training."""
-    card = json.loads((models / "recognizer.json").read_text("utf-8"))
-    return frozenset(card.get("training", {}).get("left_out", card.get("left_out", ())))
+    """Sources that the model card in a folder says were left out of the training (``"without": [...]``).
+
+    None for a folder without a card, as float files have: name them on the command line.
+    """
+    card = models / "recognizer.json"
+    if not card.exists():
+        return frozenset()
+    return frozenset(json.loads(card.read_text("utf-8")).get("without", ()))
 
 
 def find_unseen(whole: frozenset[str] = frozenset(), root: Path | None = None) -> Unseen:
