@@ -98,15 +98,18 @@ def report(records: Iterable[Record]) -> str:
     """Return markdown: a row per group, floors met or missed, pictures that were not exact."""
     counts: dict[str, Count] = defaultdict(Count)
     inexact: list[str] = []
+    refused: list[str] = []
     for record in records:
         outcome = Outcome.from_json(record["outcome"])
         for group in record["groups"]:
             counts[group].add(outcome)
         if not outcome.exact:
-            inexact.append(f"{record['key']}: {_fault(outcome)}")
+            inexact.append(f"* {record['key']}: {_fault(outcome)}")
+        elif not outcome.accepted:
+            refused.append(f"* {record['key']}: {' '.join(outcome.why)}")
     lines = [HEAD, *(counts[name].row(name) for name in sorted(counts)), ""]
     lines += [f"* {line}" for line in (*floors(counts), *_confusions(counts))]
-    return "\n".join([*lines, "", "Not exact:", "", *(f"* {line}" for line in inexact)])
+    return "\n".join([*lines, "", "Not exact:", "", *inexact, "", "Exact, but refused:", "", *refused])
 
 
 def floors(counts: dict[str, Count]) -> list[str]:
