@@ -143,7 +143,7 @@ def _take(
     name = f"row {at + 1}"
     try:
         image = view_of(camera.grab().image, calibration, arguments.zone)
-        looked = photograph(recognizer, image, row, name, confirmed=confirmed)
+        looked = photograph(recognizer, image, row, name, confirmed=confirmed, zone=calibration is not None)
     except VisionError as error:
         tell(arguments, {"picture": name, "error": str(error)}, [str(error)])
         return RowShots(row, RowCheck((), backwards=False, findings=(), good=False), (), ())

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from station.cli.enroll_words import check_json, check_words
+from station.cli.enroll_words import check_json, check_words, unfit_words
 from station.cli.output import emit, say
 from vision.enroll.capture import RowShots
 from vision.geometry import Calibration
@@ -27,8 +27,9 @@ def view_of(image: Image, calibration: Calibration | None, zone: str) -> Image:
 def tell_row(arguments: argparse.Namespace, title: str, picture: str, looked: RowShots) -> None:
     """Tell whether a row was taken and what it lacks."""
     verdict = "taken" if looked.shots else "not taken"
-    lines = [f"{title}: {verdict}.", *check_words(looked.check)]
-    tell(arguments, {"picture": picture, "taken": bool(looked.shots), **check_json(looked.check)}, lines)
+    lines = [f"{title}: {verdict}.", *unfit_words(looked.unfit), *check_words(looked.check)]
+    data = {"picture": picture, "taken": bool(looked.shots), "unfit": list(looked.unfit)}
+    tell(arguments, {**data, **check_json(looked.check)}, lines)
 
 
 def tell(arguments: argparse.Namespace, data: Mapping[str, Any], lines: Sequence[str]) -> None:

@@ -19,6 +19,7 @@ from vision.enroll.check import (
 from vision.enroll.guard import Guard
 from vision.enroll.plan import Row
 from vision.enroll.which import Which
+from vision.fitness.problems import BLURRED, GLARE, HAND_IN_VIEW, OUTSIDE_ZONE, TOO_BRIGHT, TOO_DARK
 from vision.readings import OTHER_SET
 
 _PLACES = ("first", "second", "third")
@@ -51,6 +52,21 @@ def finding_words(finding: Finding) -> str:
         return "Most tiles look like others: is this the row that was asked for?"
     assert code == NO_TILES
     return "No tile was found: lay the row in the zone, faces up, and look at the light."
+
+
+UNFIT = {
+    BLURRED: "The picture is blurred: focus the camera, and let the tiles lie still.",
+    TOO_DARK: "The picture is too dark: switch a lamp on.",
+    TOO_BRIGHT: "The picture is too bright: dim the lamp, or shorten the exposure.",
+    GLARE: "A lamp is mirrored in a tile: move the lamp or the row.",
+    HAND_IN_VIEW: "Something covers the zone: take your hands away.",
+    OUTSIDE_ZONE: "A tile lies at the border of the zone: push the row inwards.",
+}
+
+
+def unfit_words(codes: Iterable[str]) -> list[str]:
+    """Sentences for what keeps a picture from being taken."""
+    return [UNFIT.get(code, f"The picture is not fit ({code}): take it again.") for code in codes]
 
 
 def check_words(check: RowCheck) -> list[str]:

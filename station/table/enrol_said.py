@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from station.web.words import Words
 from vision.enroll.check import NO_TILES, RowCheck
 from vision.enroll.guard import Guard
 from vision.enroll.plan import Row
 
-__all__ = ["check_said", "guard_said", "row_said"]
+__all__ = ["check_said", "guard_said", "row_said", "unfit_said"]
 
 
 def check_said(words: Words, check: RowCheck) -> list[str]:
@@ -25,6 +27,11 @@ def check_said(words: Words, check: RowCheck) -> list[str]:
         )
         for finding in check.findings
     ]
+
+
+def unfit_said(words: Words, codes: Iterable[str]) -> list[str]:
+    """Say what keeps a picture from being taken."""
+    return [words.sentence(f"enroll.unfit.{code}") for code in codes]
 
 
 def row_said(words: Words, row: Row) -> dict[str, object]:

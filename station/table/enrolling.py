@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from station.table.camera_worker import encode_jpeg
-from station.table.enrol_said import check_said, guard_said, row_said
+from station.table.enrol_said import check_said, guard_said, row_said, unfit_said
 from station.table.runtime import Table
 from station.table.teaching import may_look
 from station.web import pages
@@ -137,13 +137,18 @@ class _Captures:
         self._free()  # a hand may have begun meanwhile: then this frame was never seen
         self._seen = image
         name = f"row {self._at + 1}"
-        looked = await asyncio.to_thread(photograph, recognizer, image, row, name, confirmed=wish.confirmed)
-        said = check_said(words, looked.check)
+        looked = await asyncio.to_thread(
+            photograph, recognizer, image, row, name, confirmed=wish.confirmed, zone=True
+        )
+        said = [*unfit_said(words, looked.unfit), *check_said(words, looked.check)]
         if looked.shots:
             self._going = going.accept(self._at, looked.shots)
             await self._store()
             self._at = self._following()
-        more = {"taken": bool(looked.shots), "confirm": looked.check.confirmable}
+        more = {
+            "taken": bool(looked.shots),
+            "confirm": looked.check.confirmable or bool(looked.unfit and looked.check.good),
+        }
         return {**self._told(words, said), **more}
 
     async def skip(self, _: _Wish, words: Words) -> dict[str, Any]:

@@ -28,6 +28,13 @@ ENROLMENT: Final[dict[str, str]] = {
     ),
     "enroll.row.wrong_row": N_("Most tiles look like others: is this the row that was asked for?"),
     "enroll.row.doubtful": N_("Tile %(n)s is hard to tell; it is taken for %(tile)s, as the row says"),
+    # why a picture is not taken
+    "enroll.unfit.blurred": N_("The picture is blurred: focus the camera, and let the tiles lie still"),
+    "enroll.unfit.too_dark": N_("The picture is too dark: switch a lamp on"),
+    "enroll.unfit.too_bright": N_("The picture is too bright: dim the lamp"),
+    "enroll.unfit.glare": N_("A lamp is mirrored in a tile: move the lamp or the row"),
+    "enroll.unfit.hand_in_view": N_("Something covers the zone: take your hands away"),
+    "enroll.unfit.outside_zone": N_("A tile lies at the border of the zone: push the row inwards"),
     # whether what was captured makes the reading better
     "enroll.used": N_(
         "Pictures left out: %(right)s of %(n)s tiles right, before %(before)s. The captured tiles count"

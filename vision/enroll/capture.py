@@ -10,6 +10,7 @@ import numpy as np
 from vision.enroll.check import RowCheck, compare
 from vision.enroll.plan import Row
 from vision.enroll.shots import Shot, shots_of
+from vision.fitness import assess_tiles
 from vision.interpret import softmax
 from vision.model_card import LABELS
 from vision.reading_service import strip_side
@@ -24,12 +25,14 @@ class RowShots:
     """A row as photographed: what the comparison says, the labelled shots, the boxes of all its tiles.
 
     ``shots`` is empty where the row cannot be taken. Boxes are pixels of the picture, in reading order.
+    ``unfit``: codes of `vision.fitness` that keep a picture of a zone from being taken.
     """
 
     row: Row
     check: RowCheck
     shots: tuple[Shot, ...]
     boxes: tuple[Box, ...]
+    unfit: tuple[str, ...] = ()
 
 
 def photograph(
@@ -40,11 +43,13 @@ def photograph(
     *,
     region: Box | None = None,
     confirmed: bool = False,
+    zone: bool = False,
 ) -> RowShots:
     """Look at one row in a picture uint8 ``(H, W, 3)`` BGR, upright for its player.
 
-    ``picture`` names it in the shots. ``confirmed``: a person says that the row is right. What an earlier
-    enrolment taught the recognizer is left out. Raises RegionError and ShapeError.
+    ``picture`` names it in the shots. ``confirmed``: a person says that row and picture are right. ``zone``:
+    the picture is a zone of the table, and has to be fit: a blurred or dark one teaches the wrong thing. What
+    an earlier enrolment taught the recognizer is left out. Raises RegionError and ShapeError.
     """
     plain = replace(recognizer, adapt=None)
     side = None if region else strip_side(image)
@@ -55,8 +60,18 @@ def photograph(
         asked = _boxes(plain.read(image, region, len(row.kinds), long_side=side))
         again = _looked(plain, image, row, asked, picture, confirmed=False)
         if again.check.good:
-            return again
-    return looked
+            looked = again
+    return _judged(looked, image, confirmed=confirmed) if zone else looked
+
+
+def _judged(looked: RowShots, image: Image, *, confirmed: bool) -> RowShots:
+    """Take no shots of a picture that is not fit, unless somebody has looked at it."""
+    if not looked.boxes:
+        return looked
+    boxes = np.asarray(looked.boxes, np.float32).reshape(-1, 4)
+    width = float(np.median(boxes[:, 2] - boxes[:, 0]))
+    unfit = assess_tiles(image, width, boxes).codes
+    return replace(looked, unfit=unfit, shots=looked.shots if confirmed or not unfit else ())
 
 
 def photograph_rows(

@@ -1,4 +1,4 @@
-"""A table's reader with enrolled sets, at the rendered table: own tiles, and the same tiles in other colours."""
+"""A table's reader with enrolled sets, at the rendered table: own tiles, and the same in other colours."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 
@@ -19,8 +20,8 @@ from vision.readings import Image, Reading
 from vision.recognizer import Recognizer
 from vision.render import LaidHand, Scene, render
 
-KINDS = "1m 2m 3m 4p 5p 6p 7s 8s 9s 1z 2z 5z".split()
-HAND = "1m 2m 3m 4p 5p 6p 7s 8s 9s 1z 1z 2z 2z".split()
+KINDS = ["1m", "2m", "3m", "4p", "5p", "6p", "7s", "8s", "9s", "1z", "2z", "5z"]
+HAND = ["1m", "2m", "3m", "4p", "5p", "6p", "7s", "8s", "9s", "1z", "1z", "2z", "2z"]
 
 
 def zone(kinds: Sequence[str], seed: int) -> Image:
@@ -94,9 +95,7 @@ def test_an_empty_zone_is_read_as_empty(recognizer: Recognizer, sets: list[TileS
     assert read(TableReader(recognizer, sets), zone((), 25)).why == ("no_tiles",)
 
 
-def test_files_of_the_sets_make_a_reader(
-    recognizer: Recognizer, sets: list[TileSet], tmp_path: Path
-) -> None:
+def test_files_of_the_sets_make_a_reader(recognizer: Recognizer, sets: list[TileSet], tmp_path: Path) -> None:
     assert with_tilesets(recognizer, []) is recognizer
     sets[0].save(tmp_path / "a.json")
     assert isinstance(with_tilesets(recognizer, [tmp_path / "a.json"], KINDS), TableReader)
@@ -118,3 +117,17 @@ def test_enrolment_leaves_the_plain_recognizer_alone(recognizer: Recognizer, set
     row = capture_plan(KINDS, shots=1)[0]
     plain, adapted = (photograph(r, zone(row.kinds, 1), row, "x") for r in (recognizer, tuned))
     assert np.array_equal(plain.shots[0].logits, adapted.shots[0].logits)
+
+
+def test_a_blurred_or_dark_zone_is_not_taken_unless_somebody_has_looked(recognizer: Recognizer) -> None:
+    row = capture_plan(KINDS, shots=1)[0]
+    sharp = zone(row.kinds, 1)
+    assert photograph(recognizer, sharp, row, "x", zone=True).unfit == ()
+    blurred = np.asarray(cv2.GaussianBlur(sharp, (0, 0), 6), np.uint8)
+    for image, code in ((blurred, "blurred"), ((sharp * 0.15).astype(np.uint8), "too_dark")):
+        looked = photograph(recognizer, image, row, "x", zone=True)
+        assert code in looked.unfit
+        assert looked.shots == ()
+        assert photograph(recognizer, image, row, "x").unfit == ()
+        if looked.check.good:
+            assert photograph(recognizer, image, row, "x", zone=True, confirmed=True).shots
