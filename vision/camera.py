@@ -8,31 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-import cv2
-import numpy as np
-
+from vision.device import AS_IT_IS, DeviceCamera, Frame, Wishes
 from vision.errors import CameraError
 from vision.geometry import Calibration
 from vision.pictures import SUFFIXES, load_image
-from vision.readings import Image
 from vision.render import Scene, render
 
-__all__ = ["Camera", "DeviceCamera", "FolderCamera", "Frame", "RenderCamera", "open_camera"]
+__all__ = ["Camera", "DeviceCamera", "FolderCamera", "Frame", "RenderCamera", "Wishes", "open_camera"]
 
 Clock = Callable[[], float]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Frame:
-    """One picture of a camera.
-
-    ``image``: uint8 ``(H, W, 3)`` BGR, upright; ``taken_at``: seconds of the clock given to the
-    camera; ``source``: where it comes from, for people.
-    """
-
-    image: Image
-    taken_at: float
-    source: str
 
 
 class Camera(Protocol):
@@ -100,54 +84,18 @@ class RenderCamera:
         """Nothing to let go of."""
 
 
-class _Capture(Protocol):
-    """The part of cv2.VideoCapture used here."""
-
-    def isOpened(self) -> bool: ...  # noqa: N802
-    def read(self) -> tuple[bool, Image | None]: ...
-    def release(self) -> None: ...
-
-
-def _device_capture(number: int) -> _Capture:
-    capture = cv2.VideoCapture(number)
-    capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)
-    return capture  # type: ignore[return-value]
-
-
-class DeviceCamera:
-    """A camera device of this computer. Not thread-safe: one worker owns it.
-
-    Raises CameraError when the device cannot be opened.
-    """
-
-    def __init__(
-        self, number: int, clock: Clock = time.time, capture: Callable[[int], _Capture] = _device_capture
-    ) -> None:
-        self._number = number
-        self._clock = clock
-        self._capture = capture(number)
-        if not self._capture.isOpened():
-            raise CameraError(f"There is no camera {number}: plug it in, or choose another number.")
-
-    def grab(self) -> Frame:
-        """Take the next frame; raises CameraError when the device gives none."""
-        good, image = self._capture.read()
-        if not good or image is None:
-            raise CameraError(f"Camera {self._number} gives no picture: check its cable.")
-        return Frame(np.asarray(image, np.uint8), self._clock(), f"camera {self._number}")
-
-    def close(self) -> None:
-        """Release the device."""
-        self._capture.release()
-
-
 def open_camera(
-    source: str | int, calibration: Calibration | None = None, clock: Clock = time.time
+    source: str | int,
+    calibration: Calibration | None = None,
+    clock: Clock = time.time,
+    wishes: Wishes = AS_IT_IS,
 ) -> Camera:
-    """Open the camera a setting names: ``folder:DIR``, ``render:SCENE.json`` or a device number.
+    """Open the camera a setting names.
 
-    ``calibration`` says where the rendered table lies in the picture. Raises CameraError for
-    another text, a folder that is not there, or a device that cannot be opened.
+    ``source``: ``folder:DIR``, ``render:SCENE.json``, a device number, or a device's path, best one below
+    ``/dev/v4l/by-id``, which stays the same when others are plugged in. ``calibration`` says where the
+    rendered table lies in the picture; ``wishes`` how a device should take its pictures. Raises CameraError
+    for another text, a folder that is not there, or a device that cannot be opened.
     """
     text = str(source)
     kind, _, rest = text.partition(":")
@@ -157,6 +105,8 @@ def open_camera(
         return FolderCamera(Path(rest), clock)
     if kind == "render" and rest:
         return RenderCamera(Path(rest), calibration, clock)
-    if text.isdigit():
-        return DeviceCamera(int(text), clock)
-    raise CameraError(f"{text!r} names no camera: write folder:DIR, render:SCENE.json or a device number.")
+    if text.isdigit() or text.startswith("/dev/"):
+        return DeviceCamera(int(text) if text.isdigit() else text, wishes, clock)
+    raise CameraError(
+        f"{text!r} names no camera: write folder:DIR, render:SCENE.json, a device number or /dev/v4l/by-id/…"
+    )

@@ -1,3 +1,4 @@
+import itertools
 import json
 import os
 from pathlib import Path
@@ -6,7 +7,8 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.camera import DeviceCamera, Frame, open_camera
+from vision.camera import DeviceCamera, Frame, Wishes, open_camera
+from vision.device import AS_IT_IS
 from vision.errors import CameraError, ImageError, SceneError
 from vision.geometry import default_calibration
 
@@ -83,36 +85,161 @@ class TestRender:
             open_camera(f"render:{tmp_path / 'none.json'}").grab()
 
 
+class Desk:
+    """A computer to which one camera is plugged in; its time passes only while it waits for a frame."""
+
+    def __init__(self, interval: float = 1 / 30, refuses: tuple[int, ...] = ()) -> None:
+        self.now, self.interval, self.refuses = 100.0, interval, refuses
+        self.plugged, self.opened, self.released = True, 0, 0
+
+    def ticks(self) -> float:
+        return self.now
+
+    def capture(self, device: int | str) -> "FakeCapture":
+        self.opened += 1
+        return FakeCapture(self, device)
+
+
 class FakeCapture:
-    def __init__(self, opened: bool = True, frames: int = 1) -> None:
-        self.opened, self.frames, self.released = opened, frames, False
+    """A driver with four buffers: what they hold lies ready, newer frames have to be waited for."""
+
+    def __init__(self, desk: Desk, device: int | str) -> None:
+        self.desk, self.device = desk, device
+        self.good = desk.plugged
+        self.due = desk.now + desk.interval
+        self.grabbed_of = 0.0
+        self.props: dict[int, float] = {cv2.CAP_PROP_AUTO_EXPOSURE: 3.0, cv2.CAP_PROP_FRAME_WIDTH: 640.0}
 
     def isOpened(self) -> bool:  # noqa: N802
-        return self.opened
+        return self.good
 
-    def read(self) -> tuple[bool, np.ndarray | None]:
-        self.frames -= 1
-        return (True, np.zeros((4, 4, 3), np.uint8)) if self.frames >= 0 else (False, None)
+    def grab(self) -> bool:
+        if not (self.good and self.desk.plugged):
+            self.good = False
+            return False
+        self.desk.now = max(self.desk.now + 0.001, self.due)
+        self.grabbed_of = self.due
+        # Four frames wait at most; with all buffers full the driver goes on only when one is free again.
+        self.due += self.desk.interval
+        return True
+
+    def retrieve(self) -> tuple[bool, np.ndarray | None]:
+        return True, np.full((4, 4, 3), int(self.grabbed_of) % 256, np.uint8)
+
+    def set(self, prop: int, value: float) -> bool:
+        if prop in self.desk.refuses:
+            return False
+        self.props[prop] = value
+        return True
+
+    def get(self, prop: int) -> float:
+        return self.props.get(prop, 0.0)
 
     def release(self) -> None:
-        self.released = True
+        self.desk.released += 1
+
+
+def device(desk: Desk, wishes: Wishes = AS_IT_IS, name: int | str = 2) -> DeviceCamera:
+    return DeviceCamera(name, wishes, lambda: desk.now, desk.capture, desk.ticks)
 
 
 class TestDevice:
-    def test_gives_frames_until_the_cable_is_pulled(self) -> None:
-        capture = FakeCapture()
-        camera = DeviceCamera(2, lambda: 3.0, lambda number: capture)
-        frame = camera.grab()
+    def test_a_frame_says_where_and_when_it_was_taken(self) -> None:
+        desk = Desk()
+        frame = device(desk).grab()
         assert isinstance(frame, Frame)
         assert frame.source == "camera 2"
-        with pytest.raises(CameraError, match="check its cable"):
-            camera.grab()
-        camera.close()
-        assert capture.released
+        assert frame.taken_at == desk.now
+        assert frame.age(desk.now + 2.5) == pytest.approx(2.5)
+        assert frame.age(desk.now - 1.0) == 0.0
+
+    def test_after_a_pause_no_old_frame_is_given(self) -> None:
+        desk = Desk()
+        camera = device(desk)
+        camera.grab()
+        desk.now += 0.13  # four frames wait in the driver's buffers by then
+        asked_at = desk.now
+        camera.grab()
+        capture = camera._capture
+        assert isinstance(capture, FakeCapture)
+        assert capture.grabbed_of >= asked_at
+
+    def test_a_driver_whose_frames_all_lie_ready_is_not_asked_for_ever(self) -> None:
+        desk = Desk(interval=0.0)
+        assert device(desk).grab().image.shape == (4, 4, 3)
 
     def test_a_device_that_is_not_there_is_said_plainly(self) -> None:
+        desk = Desk()
+        desk.plugged = False
         with pytest.raises(CameraError, match="There is no camera 7"):
-            DeviceCamera(7, capture=lambda number: FakeCapture(opened=False))
+            device(desk, name=7)
+
+    def test_it_is_opened_again_when_it_is_plugged_in_again(self) -> None:
+        desk = Desk()
+        camera = device(desk, name="/dev/v4l/by-id/usb-cam")
+        camera.grab()
+        desk.plugged = False
+        with pytest.raises(CameraError, match="check its cable"):
+            camera.grab()
+        assert desk.released == 1
+        desk.plugged = True
+        with pytest.raises(CameraError, match="is away"):
+            camera.grab()
+        desk.now += 0.6
+        assert camera.grab().source == "camera /dev/v4l/by-id/usb-cam"
+
+    def test_pauses_between_tries_grow_up_to_a_limit(self) -> None:
+        desk = Desk()
+        camera = device(desk)
+        desk.plugged = False
+        tries = []
+        for _ in range(400):
+            before = desk.opened
+            with pytest.raises(CameraError):
+                camera.grab()
+            if desk.opened > before:
+                tries.append(desk.now)
+            desk.now += 0.1
+        pauses = [b - a for a, b in itertools.pairwise(tries)]
+        assert pauses == pytest.approx([1.0, 2.0, 4.0, 8.0, 8.0, 8.0][: len(pauses)], abs=0.11)
+        assert len(pauses) >= 5
+
+    def test_after_a_good_frame_the_pause_is_short_again(self) -> None:
+        desk = Desk()
+        camera = device(desk)
+        for _ in range(2):
+            desk.plugged = False
+            with pytest.raises(CameraError):
+                camera.grab()
+            desk.plugged = True
+            desk.now += 0.6
+            camera.grab()
+
+    def test_wishes_are_told_to_the_driver_and_read_back(self) -> None:
+        camera = device(Desk(), Wishes((1920, 1080), 150.0, 4600.0, 20.0))
+        capture = camera._capture
+        assert isinstance(capture, FakeCapture)
+        assert camera.refused == ()
+        assert capture.props[cv2.CAP_PROP_AUTO_EXPOSURE] == 1.0
+        assert capture.props[cv2.CAP_PROP_FOURCC] == cv2.VideoWriter.fourcc(*"MJPG")
+        assert [capture.props[p] for p in (cv2.CAP_PROP_AUTO_WB, cv2.CAP_PROP_AUTOFOCUS)] == [0.0, 0.0]
+
+    def test_without_wishes_automatic_controls_stay(self) -> None:
+        capture = device(Desk())._capture
+        assert isinstance(capture, FakeCapture)
+        assert capture.props[cv2.CAP_PROP_AUTO_EXPOSURE] == 3.0
+
+    def test_what_the_driver_refuses_is_named(self) -> None:
+        desk = Desk(refuses=(cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_AUTO_EXPOSURE, cv2.CAP_PROP_FOCUS))
+        camera = device(desk, Wishes((1920, 1080), 150.0, 4600.0, 20.0))
+        assert camera.refused == ("size", "exposure", "focus")
+
+    def test_closing_releases_it(self) -> None:
+        desk = Desk()
+        camera = device(desk)
+        camera.close()
+        camera.close()
+        assert desk.released == 1
 
 
 @pytest.mark.parametrize("source", ["", "folder:", "render:", "rtsp://x", "-1", "webcam"])
