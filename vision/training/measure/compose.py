@@ -11,16 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.shapes import BACK
-from vision.training.augment import noise_patch
 from vision.training.dataset import Boxes, Image
 from vision.training.measure.camera import Points, View, random_view
 from vision.training.measure.deal import Deal
+from vision.training.measure.laying import Laid, lay
+from vision.training.measure.lens import surface, through_camera
 from vision.training.measure.pools import Face
 from vision.training.pen import FACE_H, FACE_W, Rng
 from vision.training.scenes import paste_face, rounded_mask
 
-LONGEST_ROW = 17.6
-"""Tile widths that fit a zone."""
 BEVEL = (0.015, 0.04)
 """Share of a tile's top, on every side, that its rounded edge takes."""
 BACK_SHARE = 0.42
@@ -61,50 +60,6 @@ class Placed:
     face: Image
 
 
-def lay(rng: Rng, deal: Deal, aspect: float) -> list[tuple[str, float, float, float]]:
-    """Kind, x, y and angle of every tile, in reading order: upper rows, then concealed and winning tile."""
-    hand, high = deal.hand, 1 / aspect
-    rows: list[list[Sequence[str]]] = []
-    for group in hand.upper:
-        if rows and _length([*rows[-1], group]) <= LONGEST_ROW:
-            rows[-1].append(group)
-        else:
-            rows.append([group])
-    rows.append([g for g in (hand.concealed, () if hand.win is None else (hand.win,)) if g])
-    laid: list[tuple[str, float, float, float]] = []
-    y, pitch = 0.0, high * rng.uniform(1.12, 1.45)
-    for groups in rows:
-        laid += _lay_row(rng, groups, y, high, deal.sideways, len(laid))
-        y += pitch
-    return laid
-
-
-def _length(groups: Sequence[Sequence[str]]) -> float:
-    return sum(len(group) for group in groups) + 0.8 * len(groups)
-
-
-def _lay_row(
-    rng: Rng, groups: Sequence[Sequence[str]], y: float, high: float, sideways: frozenset[int], first: int
-) -> list[tuple[str, float, float, float]]:
-    tilt, loose = math.radians(rng.normal(0, 0.6)), rng.uniform(0, 0.03)
-    laid: list[tuple[str, float, float, float]] = []
-    x = -_length(groups) / 2 + rng.uniform(-0.3, 0.3)
-    for group in groups:
-        askew, lift = math.radians(rng.normal(0, 0.8)), rng.normal(0, 0.03)
-        for kind in group:
-            turned = first + len(laid) in sideways
-            wide = high if turned else 1.0
-            drop = (high - 1) / 2 if turned else 0.0
-            angle = tilt + askew + math.radians(rng.normal(0, 0.6)) + (math.pi / 2 if turned else 0.0)
-            middle = x + wide / 2
-            laid.append(
-                (kind, middle, y + lift + drop + rng.normal(0, 0.015) + middle * math.tan(tilt), angle)
-            )
-            x += wide + rng.uniform(0, loose)
-        x += rng.uniform(0.62, 1.0)
-    return laid
-
-
 def _corners(tile: Placed, aspect: float, z: float) -> Points:
     w, h = 0.5, 0.5 / aspect
     c, s = math.cos(tile.angle), math.sin(tile.angle)
@@ -133,36 +88,40 @@ def compose(
         math.exp(rng.uniform(math.log(low), math.log(high))), max(low, conditions.most_enlarged * largest)
     )
     view = _fitted(random_view(rng, conditions.turn), tiles, aspect, depth, long_side)
-    bottoms = np.stack([view.project(_corners(tile, aspect, 0.0)) for tile in tiles])
-    splits = np.stack([view.project(_corners(tile, aspect, BACK_SHARE * depth)) for tile in tiles])
-    uppers = np.stack([view.project(_corners(tile, aspect, (1 - BACK_SHARE) * depth)) for tile in tiles])
-    tops = np.stack([view.project(_corners(tile, aspect, depth)) for tile in tiles])
+    levels = (0.0, BACK_SHARE * depth, (1 - BACK_SHARE) * depth, depth)
+    quads = np.stack([[view.project(_corners(tile, aspect, z)) for z in levels] for tile in tiles])
     margin = long_side * rng.uniform(0.4, 0.9, 4)
-    every = np.concatenate([bottoms, tops]).reshape(-1, 2)
-    shift = margin[:2] - every.min(0)
-    size = np.ceil(every.max(0) + shift + margin[2:]).astype(int)
-    image = surface(rng, surfaces, int(size[0]), int(size[1]))
-    bottoms, splits, uppers, tops = (quads + shift for quads in (bottoms, splits, uppers, tops))
-    _shadow(rng, image, bottoms, long_side * depth)
-    mask = rounded_mask(rng.uniform(4, 12))
+    quads += margin[:2] - quads.min((0, 1, 2))
+    width, height = np.ceil(quads.max((0, 1, 2)) + margin[2:]).astype(int)
+    image = surface(rng, surfaces, int(width), int(height))
+    _shadow(rng, image, quads[:, 0], long_side * depth)
     away = [float(np.hypot(*(view.position[:2] - (tile.x, tile.y)))) for tile in tiles]
-    dark, rim, bevel = rng.uniform(0.6, 0.95), rng.uniform(0.75, 0.95), rng.uniform(*BEVEL)
-    back_colour = tuple(float(v) for v in np.median(back.reshape(-1, 3), 0))
-    for i in np.argsort(away)[::-1]:
-        paper = _paper(tiles[i].face) if tiles[i].kind != BACK else _paper(tiles[0].face)
-        split = uppers[i] if tiles[i].kind == BACK else splits[i]
-        lower, upper = (paper, back_colour) if tiles[i].kind == BACK else (back_colour, paper)
-        _side(image, bottoms[i], split, [v * dark for v in lower])
-        _side(image, split, tops[i], [v * dark for v in upper])
-        _rim(image, tops[i], [v * rim for v in upper])
-        paste_face(image, tiles[i].face, within(tops[i], bevel), mask)
+    _draw(rng, image, [tiles[i] for i in np.argsort(away)[::-1]], quads[np.argsort(away)[::-1]], back)
+    tops = quads[:, -1]
     boxes = np.concatenate([tops.min(1), tops.max(1)], 1).astype(np.float32)
     return Picture(through_camera(rng, image), boxes, deal.kinds)
 
 
+def _draw(rng: Rng, image: Image, tiles: Sequence[Placed], quads: Points, back: Image) -> None:
+    """Draw tiles, the farthest first; ``quads`` (n, 4, 4, 2): foot, two heights where colours change, top."""
+    mask = rounded_mask(rng.uniform(4, 12))
+    dark, rim, bevel = rng.uniform(0.6, 0.95), rng.uniform(0.75, 0.95), rng.uniform(*BEVEL)
+    back_colour = tuple(float(v) for v in np.median(back.reshape(-1, 3), 0))
+    usual = _paper(next((tile.face for tile in tiles if tile.kind != BACK), back))
+    for tile, (foot, low, high, top) in zip(tiles, quads, strict=True):
+        covered = tile.kind == BACK
+        paper = usual if covered else _paper(tile.face)
+        lower, upper = (paper, back_colour) if covered else (back_colour, paper)
+        split = high if covered else low
+        _side(image, foot, split, [v * dark for v in lower])
+        _side(image, split, top, [v * dark for v in upper])
+        _rim(image, top, [v * rim for v in upper])
+        paste_face(image, tile.face, within(top, bevel), mask)
+
+
 def _choose(
     rng: Rng,
-    laid: Sequence[tuple[str, float, float, float]],
+    laid: Sequence[Laid],
     faces: Mapping[str, Sequence[Face]],
     back: Image,
     upside_down: float,
@@ -222,56 +181,6 @@ def _shadow(rng: Rng, image: Image, bottoms: NDArray[np.float64], thick: float) 
     image[:] = (image * (1 - full[..., None].astype(np.float32) / 255 * rng.uniform(0.2, 0.6))).astype(
         np.uint8
     )
-
-
-def surface(rng: Rng, surfaces: Sequence[Image], width: int, height: int) -> Image:
-    """Return bare table, uint8 (height, width, 3): a real piece mirrored on and on, or cloth of noise."""
-    if surfaces and rng.random() < 0.6:
-        piece = surfaces[int(rng.integers(len(surfaces)))]
-        factor = rng.uniform(1.0, 2.0)
-        piece = np.asarray(cv2.resize(piece, None, fx=factor, fy=factor), np.uint8)
-        tile = np.concatenate([piece, piece[:, ::-1]], 1)
-        tile = np.concatenate([tile, tile[::-1]], 0)
-        times = (-(-height // tile.shape[0]), -(-width // tile.shape[1]), 1)
-        return np.ascontiguousarray(np.tile(tile, times)[:height, :width])
-    felt = (
-        (60, 120, 40),
-        (90, 160, 60),
-        (110, 80, 40),
-        (60, 60, 60),
-        (40, 40, 120),
-        (80, 130, 170),
-        (120, 60, 50),
-    )
-    colour = np.clip(np.array(felt[int(rng.integers(len(felt)))]) + rng.integers(-20, 21, 3), 0, 255)
-    n = int(rng.choice([3, 8, 40]))
-    coarse = rng.normal(0, 1, (n, n, 1)) * rng.uniform(0, 14) + colour
-    image = cv2.resize(
-        np.clip(coarse, 0, 255).astype(np.uint8), (width, height), interpolation=cv2.INTER_CUBIC
-    )
-    return np.asarray(np.clip(image + noise(rng, height, width) * rng.uniform(0, 7), 0, 255), np.uint8)
-
-
-def noise(rng: Rng, height: int, width: int) -> NDArray[np.float32]:
-    """Return unit noise (height, width, 3) of any size."""
-    patch = noise_patch(rng, min(height, 1024), min(width, 1024))
-    times = (-(-height // patch.shape[0]), -(-width // patch.shape[1]), 1)
-    return np.asarray(np.tile(patch, times)[:height, :width] if max(times) > 1 else patch, np.float32)
-
-
-def through_camera(rng: Rng, image: Image) -> Image:
-    """Uneven light, tint, tone, lens blur, noise and JPEG of a picture fit for reading."""
-    height, width = image.shape[:2]
-    field = cv2.resize(
-        rng.uniform(0.82, 1.08, (2, 3)).astype(np.float32), (width, height), interpolation=cv2.INTER_CUBIC
-    )
-    gain = field[..., None] * rng.uniform(0.93, 1.05, 3).astype(np.float32) * rng.uniform(0.75, 1.1)
-    lit = np.clip(image * gain, 0, 255)
-    lit = cv2.GaussianBlur(lit, (0, 0), rng.uniform(0.3, 0.9))
-    lit = np.clip(lit + noise(rng, height, width) * rng.uniform(0.5, 5), 0, 255).astype(np.uint8)
-    quality = int(rng.integers(60, 96))
-    _, data = cv2.imencode(".jpg", lit, [cv2.IMWRITE_JPEG_QUALITY, quality])
-    return np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.uint8)
 
 
 def back_face(rng: Rng) -> Image:

@@ -9,8 +9,9 @@ import cv2
 import numpy as np
 
 from vision.training.dataset import Image
-from vision.training.measure.compose import Conditions, Picture, noise
+from vision.training.measure.compose import Conditions, Picture
 from vision.training.measure.deal import Deal
+from vision.training.measure.lens import noise
 from vision.training.pen import Rng
 
 STRENGTHS = ("weak", "medium", "strong")

@@ -20,9 +20,10 @@ from vision.render.scene import Scene
 from vision.shapes import BACK
 from vision.training.dataset import Image
 from vision.training.measure.bounds import clopper_pearson
-from vision.training.measure.compose import BEVEL, noise, within
+from vision.training.measure.compose import BEVEL, within
 from vision.training.measure.hands import fingerprint
 from vision.training.measure.journal import Journal, Record, fill
+from vision.training.measure.lens import noise
 from vision.training.measure.models import header, load
 from vision.training.measure.pools import Pool, make_pools
 from vision.training.measure.unseen import find_unseen, left_out
