@@ -21,6 +21,7 @@ __all__ = [
     "EXTRA_TILES",
     "FIFTH_COPY",
     "FOREIGN_TILE",
+    "FRAMES_DIFFER",
     "LOW_SCORE",
     "NOT_IN_SET",
     "NO_TILES",
@@ -74,6 +75,8 @@ ODD_SIZE: Final = "odd_size"
 """What looks like a tile but is far from the others in size was left out (of the whole reading)."""
 UNSEEN_TILE: Final = "unseen_tile"
 """One more tile may lie in a gap, at the end of a row or where the detector is not sure (of the whole)."""
+FRAMES_DIFFER: Final = "frames_differ"
+"""Frames of the zone at rest show different kinds here."""
 NO_TILES: Final = "no_tiles"
 """Nothing was found (a doubt of the whole reading)."""
 
@@ -82,6 +85,7 @@ DOUBT_CODES: Final = (
     WRONG_COUNT,
     EXTRA_TILES,
     LOW_SCORE,
+    FRAMES_DIFFER,
     FIFTH_COPY,
     NOT_IN_SET,
     OTHER_SET,
