@@ -24,6 +24,7 @@ __all__ = [
     "DOUBTS",
     "ERRORS",
     "EVENTS",
+    "FITNESS",
     "HOW",
     "ITEMS",
     "MACHINE",
@@ -125,11 +126,24 @@ CAMERA: Final[dict[str, str]] = {
     "vision.region": N_("The zone of the player lies outside the picture"),
 }
 
+FITNESS: Final[dict[str, str]] = {
+    # why a zone cannot be read now, and what to do about it
+    "camera_moved": N_("The camera was moved. Put it back, or calibrate the camera again"),
+    "hand_in_view": N_("Take hands and things away from the tiles"),
+    "moving": N_("Waiting until nothing moves"),
+    "too_dark": N_("Too dark to read the tiles. Switch more light on"),
+    "too_bright": N_("Too bright to read the tiles. Turn the light down or away"),
+    "blurred": N_("The picture is blurred. Clean the lens and check its focus"),
+    "outside_zone": N_("Push all tiles into the player's zone"),
+    "glare": N_("A lamp is mirrored in a tile. Turn the tile a little, or shade the lamp"),
+}
+
 DOUBTS: Final[dict[str, str]] = {
     # why a tile, or a whole reading, is in doubt
     "no_tiles": N_("No tiles in the zone yet"),
     "wrong_count": N_("The number of tiles is not the expected one"),
     "low_score": N_("Not sure enough"),
+    "frames_differ": N_("Two pictures show different tiles here"),
     "fifth_copy": N_("A tile appears five times"),
     "not_in_set": N_("A tile this set does not have"),
     "other_set": N_("A tile of the other set: take it out"),
@@ -308,6 +322,7 @@ SENTENCES: Final[dict[str, str]] = {
     **CALIBRATION,
     **ENROLMENT,
     **DOUBTS,
+    **FITNESS,
     **CENTRAL,
     **ERRORS,
 }
