@@ -126,6 +126,10 @@ def test_slanting_small_and_cut_labels_give_no_face():
     image = np.zeros((200, 200, 3), np.uint8)
     assert cut_face(image, np.array([10, 10, 70, 90], np.float32)).image.shape == (128, 96, 3)
     assert cut_face(image, np.array([10, 10, 90, 70], np.float32)).image.shape == (128, 96, 3)
+    image[:] = 230
+    assert cut_face(image, np.array([10, 10, 70, 90], np.float32)) is not None
+    cv2.fillConvexPoly(image, np.array([[10, 90], [10, 70], [30, 90]]), (40, 120, 20))
+    assert cut_face(image, np.array([10, 10, 70, 90], np.float32)) is None
     for box in ([10, 10, 80, 88], [10, 10, 28, 34], [-20, 10, 40, 90]):
         assert cut_face(image, np.array(box, np.float32)) is None
 

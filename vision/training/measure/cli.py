@@ -102,13 +102,16 @@ def _reliability(args: argparse.Namespace) -> str:
 
 def _sheets(args: argparse.Namespace) -> str:
     from vision.training.measure import sheets
-    from vision.training.measure.hands import Table
+    from vision.training.measure.hands import ART, OWN, Table, fingerprint
     from vision.training.measure.unseen import find_unseen
 
     pages: list[Path] = []
     if (args.out / "silent.jsonl").exists():
         first, *records = _records(args.out / "silent.jsonl")
-        table = Table.of(find_unseen(frozenset(first["never seen"])), first["seed"])
+        rendered = [name for name in first["sources"] if name in (ART, OWN)]
+        table = Table.of(find_unseen(frozenset(first["never seen"])), first["seed"], rendered)
+        if fingerprint(table.pools) != first["faces"]:
+            raise SystemExit("The faces are others than the measured ones: run `measure silent` again.")
         pages += sheets.draw(sheets.hand_faults(records, table, WAY), args.out, "hands")
     if (args.out / "sources.jsonl").exists():
         pages += sheets.draw(

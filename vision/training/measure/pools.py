@@ -26,6 +26,8 @@ UPRIGHT = 0.80
 """Short by long side of a box up to which a tile lies straight in it; a slanting one brings table along."""
 NARROWEST = 0.55
 LEAST_LONG_SIDE = 36.0
+CORNER, CORNER_AWAY = 0.05, 90.0
+"""Part of a face's sides that is its corner; grey values off the paper's from which table shows there."""
 DYED = 0.5
 """Saturation of a face's paper above which its colour comes from an augmented copy, not from a tile."""
 INSET = 0.03
@@ -55,7 +57,7 @@ class Pool:
 
 
 def cut_face(image: Image, box: NDArray[np.float32]) -> Face | None:
-    """Cut a tile's face out of a photograph; None where it slants, is tiny, cut by the border or dyed."""
+    """Cut a tile's face out of a photograph; None where it slants, shows table, is tiny, cut or dyed."""
     wide, high = float(box[2] - box[0]), float(box[3] - box[1])
     short, long = sorted((wide, high))
     inside = box[0] >= -1 and box[1] >= -1 and box[2] <= image.shape[1] + 1 and box[3] <= image.shape[0] + 1
@@ -66,16 +68,31 @@ def cut_face(image: Image, box: NDArray[np.float32]) -> Face | None:
     piece = image[y0:y1, x0:x1]
     if wide > high:
         piece = np.asarray(cv2.rotate(piece, cv2.ROTATE_90_CLOCKWISE), np.uint8)
-    if _saturation(piece) > DYED:
-        return None
     how = cv2.INTER_AREA if long > FACE_H else cv2.INTER_CUBIC
-    return Face(np.asarray(cv2.resize(piece, (FACE_W, FACE_H), interpolation=how), np.uint8), long)
+    face = np.asarray(cv2.resize(piece, (FACE_W, FACE_H), interpolation=how), np.uint8)
+    return None if _saturation(face) > DYED or _shows_table(face) else Face(face, long)
+
+
+def _shows_table(face: Image) -> bool:
+    """Tell whether a corner of a face differs from its paper: cloth beside a tile that lies askew."""
+    high, wide = (round(CORNER * n) for n in face.shape[:2])
+    paper = _paper(face)
+    corners = [
+        face[y, x] for y in (slice(high), slice(-high, None)) for x in (slice(wide), slice(-wide, None))
+    ]
+    away = [np.abs(np.median(corner.reshape(-1, 3), 0) - paper).max() for corner in corners]
+    return bool(max(away) > CORNER_AWAY)
+
+
+def _paper(face: Image) -> NDArray[np.float32]:
+    """Colour of the paper: the mean of the lighter half."""
+    pixels = face.reshape(-1, 3).astype(np.float32)
+    return np.asarray(pixels[pixels.sum(1) >= np.median(pixels.sum(1))].mean(0), np.float32)
 
 
 def _saturation(piece: Image) -> float:
-    """Saturation of the paper, 0..1: the lighter half of a face."""
-    pixels = piece.reshape(-1, 3).astype(np.float32)
-    light = pixels[pixels.sum(1) >= np.median(pixels.sum(1))].mean(0)
+    """Saturation of a face's paper, 0..1."""
+    light = _paper(piece)
     return float(light.max() - light.min()) / max(float(light.max()), 1.0)
 
 
