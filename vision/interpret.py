@@ -54,7 +54,8 @@ class Thresholds:
     was looked at from; ``outside``: probability of kinds that the set in play lacks above which it is;
     ``box``: detector score below which it is; ``border``: pixels from the edge of the picture within which a
     tile may be cut; ``overlap``: distance of two tiles, in tile widths, below which one lies on the other;
-    ``unseen``: probability of an open tile, where the detector saw none, from which the whole reading is.
+    ``unseen`` and ``unseen_back``: probability of an open and of a face-down tile, where none was
+    found, from which the whole reading is.
     ``red``: probability from which a five is a red one; below one minus this it is none.
     """
 
@@ -65,6 +66,7 @@ class Thresholds:
     border: float = 1.0
     overlap: float = 0.7
     unseen: float = 0.7
+    unseen_back: float = 0.9
     red: float = 0.8
 
 

@@ -10,39 +10,19 @@ from typing import Any, cast
 
 import numpy as np
 import onnxruntime as ort
-from numpy.typing import NDArray
 
-from vision.arrange import arrange, narrow
-from vision.decode import DecodeSettings, choose, decode, iou_matrix
-from vision.errors import ModelError, RegionError
+from vision.areas import better_sides, clip_region, with_margin
+from vision.arrange import arrange
+from vision.decode import DecodeSettings, decode
+from vision.errors import ModelError
 from vision.imaging import CROP_HEIGHT, CROP_WIDTH, fit, tile_crops
-from vision.interpret import (
-    Sight,
-    Thresholds,
-    opinions,
-    softmax,
-    tile_readings,
-    trust_detector,
-    why_not,
-)
+from vision.interpret import Thresholds, opinions, softmax, tile_readings, why_not
 from vision.looking import look
 from vision.model_card import LABELS, ModelCard
-from vision.readings import (
-    CUT_AT_BORDER,
-    EXTRA_TILES,
-    ODD_SIZE,
-    UNSEEN_TILE,
-    Box,
-    Detections,
-    Floats,
-    Image,
-    Looks,
-    Reading,
-    check_image,
-)
+from vision.picking import Candidates, pick
+from vision.readings import Box, Detections, Floats, Image, Looks, Reading, check_image
 from vision.shapes import HandShape
 from vision.sizes import odd_sizes
-from vision.unseen import inside_share, unseen_places
 
 __all__ = ["Adapt", "Classify", "Detect", "Looks", "Recognizer"]
 
@@ -52,25 +32,6 @@ Classify = Callable[[Image], Looks]
 """BGR uint8 ``(N, 64, 48, 3)`` -> logits ``(N, 44)``, embeddings ``(N, 128)``, whether fives are red."""
 Adapt = Callable[[Looks], Floats]
 """What a table's own tiles make of the classifier's answers: logits float32 ``(N, 44)``."""
-
-BACK = LABELS.index("back")
-SPARE = 8
-"""Candidates classified beyond the expected number, so that the classifier can throw false boxes out."""
-NOT_A_TILE = 0.5
-"""Probability of "no tile here" from which a box is dropped."""
-INSIDE = 0.75
-"""A tile belongs to a region when so much of its box lies in it."""
-STRADDLING = 0.6
-"""From so much on it may belong to it."""
-TAKEN = 0.25
-"""Overlap with a tile above which a weak box is no other tile."""
-SMALL_TILE, LARGE_TILE = 28.0, 130.0
-"""Long sides of tiles, pixels as searched, outside of which the picture is searched again..."""
-GOOD_SMALL, GOOD_LARGE = 44.0, 80.0
-"""...so that they get this long."""
-SMALLEST_SIDE, LARGEST_SIDE = 160, 1600
-MARGIN = 0.25
-"""How much more than the region is looked at, by its short side: a tile at its edge is seen whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +111,15 @@ class Recognizer:
         x0, y0, x1, y1 = with_margin(area, *size)
         inner = (float(area[0] - x0), float(area[1] - y0), float(area[2] - x0), float(area[3] - y0))
         part = frame[y0:y1, x0:x1]
-        picked = self._pick(part, self.find(part, long_side), expect, inner)
+        picked = pick(
+            self.find(part, long_side),
+            expect,
+            inner,
+            lambda boxes: look(self._judge, part, boxes, len(LABELS)),
+            lambda boxes: self._judge(tile_crops(part, boxes))[0],
+            self.settings,
+            self.limits,
+        )
         found = picked.found.shifted(x0, y0)
         lie = arrange(found)
         seen = opinions(picked.sight.shares, LABELS, kinds)
@@ -195,117 +164,6 @@ class Recognizer:
         logits = looks.logits if self.adapt is None else self.adapt(looks)
         red = None if looks.red is None else np.asarray(1 / (1 + np.exp(-looks.red)), np.float32)
         return softmax(logits, self.temperature), red
-
-    def _pick(self, image: Image, candidates: Candidates, expect: int | None, area: Box) -> _Picked:
-        """Classify the candidates and keep those that are tiles."""
-        found, odd = candidates.found, candidates.odd
-        inside = inside_share(found.boxes, area)
-        strong = found.scores >= self.settings.threshold
-        near = inside >= STRADDLING
-        wanted = near & ~odd & (strong if expect is None else True)
-        order = np.flatnonzero(wanted)[: None if expect is None else expect + SPARE]
-        doubtful = np.flatnonzero(near & odd & strong)[:SPARE]
-        order = np.concatenate([order, doubtful])
-        found, odd, inside = found.take(order), odd[order], inside[order]
-        sight = look(self._judge, image, found.boxes, len(LABELS))
-        sight = replace(sight, shares=trust_detector(sight.shares, found.scores))
-        shares = sight.shares
-        is_tile = (shares[:, -1] < NOT_A_TILE) & ~_gaps(found, shares) & ~odd & (inside >= INSIDE)
-        worth = np.where(is_tile, found.scores, 0.1 * found.scores).astype(np.float32)
-        kept = choose(worth, self.settings.threshold, expect)
-        left = np.setdiff1d(np.arange(len(found)), kept)
-        # Walls of face-down tiles beside a hand are usual; more open tiles than expected are not.
-        open_tile = shares[left, :BACK].max(axis=1, initial=0) >= self.limits.doubt
-        loud = found.scores[left] >= self.settings.threshold
-        whole: set[str] = set()
-        if expect is not None and (open_tile & loud & ~odd[left] & (inside[left] >= INSIDE)).any():
-            whole.add(EXTRA_TILES)
-        if (open_tile & loud & (inside[left] < INSIDE) & ~odd[left]).any():
-            whole.add(CUT_AT_BORDER)
-        if (open_tile & loud & odd[left]).any():
-            whole.add(ODD_SIZE)
-        tiles = found.take(kept)
-        if expect is None and self._overlooks(image, candidates, tiles, area):
-            whole.add(UNSEEN_TILE)
-        return _Picked(tiles, sight.take(kept), frozenset(whole))
-
-    def _overlooks(self, image: Image, candidates: Candidates, tiles: Detections, area: Box) -> bool:
-        """Tell whether the classifier sees a tile where the detector is silent: in gaps, at ends of rows."""
-        if len(tiles) == 0:
-            return False
-        weak = candidates.found.take((candidates.found.scores < self.settings.threshold) & ~candidates.odd)
-        weak = weak.take(inside_share(weak.boxes, area) > INSIDE)
-        weak = weak.take(iou_matrix(weak.boxes, tiles.boxes).max(axis=1, initial=0) < TAKEN)
-        places = np.concatenate([weak.boxes[:SPARE], unseen_places(tiles, arrange(tiles), area)])
-        if len(places) == 0:
-            return False
-        shares, _ = self._judge(tile_crops(image, places))
-        return bool((shares[:, :BACK].max(axis=1) >= self.limits.unseen).any())
-
-
-def _gaps(found: Detections, shares: Floats) -> NDArray[np.bool_]:
-    """Mark candidates ``(N,)`` that look face down but are too narrow: cloth between two tiles."""
-    back = shares.argmax(axis=1) == BACK
-    return np.asarray(back & narrow(found, arrange(found)) if back.any() else back, np.bool_)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Candidates:
-    """Boxes that may be tiles, best first, and which of them ``(N,)`` are of another size than the others."""
-
-    found: Detections
-    odd: NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class _Picked:
-    """Boxes taken for tiles, what they show, and the doubts of the whole reading."""
-
-    found: Detections
-    sight: Sight
-    whole: frozenset[str]
-
-
-def clip_region(region: Box | None, width: int, height: int) -> tuple[int, int, int, int]:
-    """Whole-pixel part of a ``width`` x ``height`` picture that a region covers.
-
-    Raises RegionError when it covers none.
-    """
-    if region is None:
-        return 0, 0, width, height
-    x0, y0 = max(0, int(np.floor(region[0]))), max(0, int(np.floor(region[1])))
-    x1, y1 = min(width, int(np.ceil(region[2]))), min(height, int(np.ceil(region[3])))
-    if x1 <= x0 or y1 <= y0:
-        raise RegionError(
-            f"The region {region} covers no pixel of the {width} x {height} picture:"
-            " give X0,Y0,X1,Y1 in pixels of the upright picture."
-        )
-    return x0, y0, x1, y1
-
-
-def with_margin(area: tuple[int, int, int, int], width: int, height: int) -> tuple[int, int, int, int]:
-    """Widen an area of a ``width`` x ``height`` picture on all sides as far as the picture goes."""
-    x0, y0, x1, y1 = area
-    more = round(MARGIN * min(x1 - x0, y1 - y0))
-    return max(0, x0 - more), max(0, y0 - more), min(width, x1 + more), min(height, y1 + more)
-
-
-def better_sides(found: Detections, scale: float, side: int, width: int, height: int) -> list[int]:
-    """Long sides at which a ``width`` x ``height`` picture is worth searching again, best first.
-
-    ``scale`` is the one it was searched at with ``side``. None where the tiles ``found`` had a size that the
-    detector knows well; without any, they may be smaller or fill the picture.
-    """
-    long = max(width, height)
-    if len(found) == 0:
-        return [s for s in (min(2 * side, long), side // 2) if s >= SMALLEST_SIDE and s != side]
-    tile = float(np.median(found.sizes.max(axis=1))) * scale
-    if SMALL_TILE <= tile <= LARGE_TILE:
-        return []
-    wanted = (GOOD_SMALL if tile < SMALL_TILE else GOOD_LARGE) / tile * scale * long
-    return [
-        s for s in (round(min(wanted, LARGEST_SIDE)),) if s >= SMALLEST_SIDE and abs(s - side) > 0.2 * side
-    ]
 
 
 def _session(file: Path, threads: int, source: str, *targets: str) -> Any:

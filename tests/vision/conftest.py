@@ -34,6 +34,7 @@ class Painting:
     heats: list[float] = field(default_factory=list)
     image: Image = field(init=False)
     crops_seen: int = 0
+    unclear: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.image = np.full((self.size[1], self.size[0], 3), GROUND, np.uint8)
@@ -90,7 +91,8 @@ class Painting:
             if middle[1] < 200:
                 row[-1] = 20
             else:
-                row[round((float(middle[0]) - 20) / 5)] = 20
+                kind = round((float(middle[0]) - 20) / 5)
+                row[kind] = 2.0 + np.log(len(LABELS)) if LABELS[kind] in self.unclear else 20
         return plain_looks(logits)
 
     def recognizer(self) -> Recognizer:

@@ -4,10 +4,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from vision.areas import clip_region
 from vision.errors import ModelError, RegionError, ShapeError
 from vision.model_card import LABELS
 from vision.readings import Floats, Image, Looks
-from vision.recognizer import Recognizer, clip_region
+from vision.recognizer import Recognizer
 
 HAND = ["1m", "2m", "3m", "7s", "7s", "5z", "5z"]
 ROW_ENDS = 2
@@ -64,12 +65,62 @@ def test_an_expected_number_tops_up_with_weak_boxes_and_marks_them(paint: Callab
     picture = paint()
     end = picture.row(HAND, 100, 100)
     picture.tile("6z", end, 100, heat=0.2)
+    picture.unclear.add("6z")
     without = picture.recognizer().read(picture.image)
-    assert len(without.tiles) == 7
+    assert (len(without.tiles), without.why) == (7, ("unseen_tile",))
     reading = picture.recognizer().read(picture.image, expect=8)
     assert reading.kinds[-1] == "6z"
     assert reading.tiles[-1].doubts == ("unsure_box",)
     assert not reading.accept
+
+
+def test_a_weak_box_that_certainly_shows_a_tile_is_read_in_doubt(paint: Callable) -> None:
+    picture = paint()
+    end = picture.row(HAND, 100, 100)
+    picture.tile("6z", end, 100, heat=0.2)
+    reading = picture.recognizer().read(picture.image)
+    assert reading.kinds == (*HAND, "6z")
+    assert reading.why == ("unsure_box",)
+
+
+@pytest.mark.parametrize("kind", ["6z", "back"])
+@pytest.mark.parametrize("place", ["in a gap", "at the end"])
+def test_a_tile_that_the_detector_does_not_see_is_a_doubt(paint: Callable, kind: str, place: str) -> None:
+    picture = paint()
+    end = picture.row(HAND, 100, 100)
+    picture.tile(kind, end, 100, heat=0.01)
+    if place == "in a gap":
+        picture.row(["6s", "6s"], end + 30, 100)
+    reading = picture.recognizer().read(picture.image)
+    assert kind not in reading.kinds
+    assert reading.why == ("unseen_tile",)
+
+
+def test_a_gap_that_shows_cloth_is_no_doubt(paint: Callable) -> None:
+    picture = paint()
+    end = picture.row(HAND, 100, 100)
+    picture.row(["6s", "6s"], end + 30, 100)
+    assert picture.recognizer().read(picture.image).accept
+
+
+REGION = (90.0, 90.0, 320.0, 150.0)
+
+
+@pytest.mark.parametrize(
+    ("x", "read", "why"),
+    [(292, 8, ()), (300, 7, ("cut_at_border",)), (306, 7, ()), (340, 7, ())],
+    ids=["mostly inside", "across the edge", "mostly outside", "outside"],
+)
+def test_only_tiles_that_lie_in_the_region_are_read(
+    paint: Callable, x: float, read: int, why: tuple[str, ...]
+) -> None:
+    picture = paint()
+    picture.row(HAND, 80 + 12, 100, w=28)
+    picture.tile("6z", x, 100)
+    picture.origin, picture.scale = (75.0, 75.0), 640 / 260
+    reading = picture.recognizer().read(picture.image, REGION)
+    assert len(reading.tiles) == read
+    assert (reading.why == why) if not why else set(why) <= set(reading.why)
 
 
 def test_an_expected_number_leaves_the_weakest_out(paint: Callable) -> None:
@@ -107,7 +158,9 @@ def test_a_key_beside_the_row_is_too_small_for_a_tile(paint: Callable) -> None:
     picture = paint()
     end = picture.row(HAND, 100, 100)
     picture.tile("6z", end + 4, 110, 14, 14)
-    assert picture.recognizer().read(picture.image).kinds == tuple(HAND)
+    reading = picture.recognizer().read(picture.image)
+    assert reading.kinds == tuple(HAND)
+    assert "odd_size" in reading.why
 
 
 def test_groups_tell_the_winning_tile(paint: Callable) -> None:
