@@ -22,6 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hands", type=int, help="hands (silent: accepted ones; robustness: per cell)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument(
+        "--only", nargs="*", default=[], metavar="SOURCE", help="silent: hands of these alone"
+    )
     parser.add_argument("--unseen", nargs="*", default=[], metavar="SOURCE",
                         help="sources never trained on, beside those the card names")  # fmt: skip
 
@@ -54,13 +57,9 @@ def _silent(args: argparse.Namespace) -> str:
     from vision.training.measure import silent
 
     found = silent.measure(
-        args.models,
-        args.out,
-        accepted=args.hands or 3000,
-        seed=args.seed,
-        threads=args.threads,
-        unseen=_unseen(args),
-    )
+        args.models, args.out, accepted=args.hands or 3000, seed=args.seed, threads=args.threads,
+        unseen=_unseen(args), only=frozenset(args.only),
+    )  # fmt: skip
     return silent.report(found, _records(args.out / "silent.jsonl")[0]["never seen"])
 
 
@@ -109,7 +108,8 @@ def _sheets(args: argparse.Namespace) -> str:
     if (args.out / "silent.jsonl").exists():
         first, *records = _records(args.out / "silent.jsonl")
         rendered = [name for name in first["sources"] if name in (ART, OWN)]
-        table = Table.of(find_unseen(frozenset(first["never seen"])), first["seed"], rendered)
+        only = frozenset(name.split("/")[0] for name in first["sources"]) | frozenset(rendered)
+        table = Table.of(find_unseen(frozenset(first["never seen"])), first["seed"], rendered, only)
         if fingerprint(table.pools) != first["faces"]:
             raise SystemExit("The faces are others than the measured ones: run `measure silent` again.")
         pages += sheets.draw(sheets.hand_faults(records, table, WAY), args.out, "hands")

@@ -45,10 +45,25 @@ class Table:
     _style: tuple[int, dict[str, list[Face]]] | None = None
 
     @classmethod
-    def of(cls, unseen: Unseen, seed: int, rendered: Sequence[str] = (ART, OWN)) -> Table:
-        """Cut the faces and bare surfaces of what a model never saw."""
+    def of(
+        cls,
+        unseen: Unseen,
+        seed: int,
+        rendered: Sequence[str] = (ART, OWN),
+        only: frozenset[str] = frozenset(),
+    ) -> Table:
+        """Cut the faces and bare surfaces of what a model never saw.
+
+        ``only``: sources whose hands are wanted, all without it. Raises SystemExit where none is left.
+        """
         surfaces = clear_patches(unseen.photos, [photo.read() for photo in unseen.photos])
-        return cls(make_pools(unseen), surfaces, seed, rendered)
+        pools = [pool for pool in make_pools(unseen) if not only or pool.source in only]
+        drawn = [name for name in rendered if not only or name in only]
+        if not pools and not drawn:
+            raise SystemExit(
+                f"No faces of {', '.join(sorted(only))} that the model never saw: name other sources."
+            )
+        return cls(pools, surfaces, seed, drawn)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -95,14 +95,16 @@ def measure(
     threads: int,
     unseen: frozenset[str] = frozenset(),
     rendered: Sequence[str] = (ART, OWN),
+    only: frozenset[str] = frozenset(),
 ) -> list[Record]:
     """Read hands until ``accepted`` of them were accepted as a table reads them; write ``silent.jsonl``.
 
     ``rendered``: which rendered kinds take turns with the photographed ones; `ART` needs the extra ``train``.
+    ``only``: sources wanted, such as the one that the model never saw.
     """
     whole = unseen | left_out(models)
     recognizer = remembering(load(models, threads))
-    table = Table.of(find_unseen(whole), seed, rendered)
+    table = Table.of(find_unseen(whole), seed, rendered, only)
     first = header(
         "silent", recognizer, whole, seed=seed, faces=fingerprint(table.pools), sources=table.names
     )
