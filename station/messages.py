@@ -149,6 +149,8 @@ class HandRead(Body, frozen=True, kw_only=True):
     """What the camera saw of the claimed hand (or what a person typed: ``photo`` None).
 
     ``place``: another place, of which only what lies open is meant; typed without tiles: nothing does.
+    ``waited``: frames that were not fit to be read before this one, by what was wrong first (codes of
+    `vision.fitness`); ``anyway``: a person had it read as it was.
     """
 
     v: int = 2
@@ -161,6 +163,8 @@ class HandRead(Body, frozen=True, kw_only=True):
     why: list[str]
     expect: int | None = None
     ms: float | None = None
+    waited: dict[str, int] = {}
+    anyway: bool = False
 
 
 class RetakeAsked(Body, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ All take the picture of one zone, looked at straight on (`Calibration.rectify`, 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from vision.hand import HandLayout, HandShape, expected_tiles, hand_layout, public_layout
@@ -14,8 +14,17 @@ from vision.indicator import IndicatorState, indicator_of, shown_tile
 from vision.reading_service import Reader, strip_side
 from vision.readings import Image, Reading, TileReading
 from vision.shapes import BACK, is_flower
+from vision.vote import vote
 
-__all__ = ["HandReading", "look_indicator", "read_claimed", "read_shown", "read_turned"]
+__all__ = [
+    "HandReading",
+    "look_indicator",
+    "read_claimed",
+    "read_shown",
+    "read_turned",
+    "voted_claimed",
+    "voted_shown",
+]
 
 LOOKS = 3
 
@@ -99,6 +108,19 @@ def look_indicator(
     reading = reader.read(image, kinds=kinds)
     meant = shown_tile(reading)
     return indicator_of(reading, problems), reading.only([] if meant is None else [meant])
+
+
+def voted_claimed(hands: Sequence[HandReading], shape: HandShape, *, win: bool = True) -> HandReading:
+    """Put readings of a claimed hand in several frames together, see `vision.vote`."""
+    reading = vote([hand.reading for hand in hands])
+    layout = hand_layout(reading.rows, reading.groups, reading.kinds, shape, win=win)
+    return HandReading(reading, layout, expected_tiles(layout, reading.kinds, shape, win=win))
+
+
+def voted_shown(hands: Sequence[HandReading], shape: HandShape) -> HandReading:
+    """Put readings of what a player shows in several frames together."""
+    reading = vote([hand.reading for hand in hands])
+    return HandReading(reading, public_layout(reading.rows, reading.groups, reading.kinds, shape))
 
 
 def read_turned(reader: Reader, image: Image) -> Reading:

@@ -6,6 +6,8 @@ Every step re-reads session and machine, so it may be stopped anywhere: what was
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from dataclasses import replace
 
 import structlog
 
@@ -19,11 +21,12 @@ from station.errors import StationError
 from station.places import Place, by_side
 from station.session import Session, Stage
 from station.table import conductor as c
-from station.table.camera_worker import Seen, SeenHand
+from station.table.camera_worker import Seen, SeenHand, Unfit
 from station.table.dealing import deal_of, gold_stacks, steps_before_play
 from station.table.interpret import tiles_of
 from station.table.proposal import wild_of
 from station.table.runtime import Table
+from station.table.view import Guidance
 from vision.errors import VisionError
 from vision.indicator import ONE, SEVERAL, UNSURE
 
@@ -31,6 +34,8 @@ log = structlog.get_logger()
 
 LOOK_AGAIN_S = 0.25
 """Pause between two looks at a zone that is not ready (no tile flipped yet, tiles missing)."""
+LOOK_UNTIL_FIT_S = 0.1
+"""Pause between two looks at a zone that is not fit to be read."""
 HAND_LOOKS = 3
 """Frames taken of a hand whose number of tiles does not fit, before a person is shown what was read."""
 TILE_APART = {"required": (True,), "optional": (True, False), "none": (False,)}
@@ -59,6 +64,8 @@ class Actor:
                     table.session, table.machine.view if table.machine else None, self._authorised()
                 )
                 table.ask_start(isinstance(step, c.AskStart))
+                if not isinstance(step, c.ReadHand):
+                    table.guide(None)
                 table.tick()
                 if isinstance(step, c.Wait | c.AskStart):
                     await changes.changed(1.0)
@@ -219,13 +226,19 @@ class Actor:
         if table.eyes is None:
             await asyncio.sleep(LOOK_AGAIN_S)
             return
-        claimed = place == claim.place
+        claimed, waiting = place == claim.place, self._waiting(session.hand, claim.number, place)
         if claimed:
             how = table.rules.data.hows.get(claim.how)
-            seen = await self._look_at_hand(place, TILE_APART["required" if how is None else how.tile])
+            apart = TILE_APART["required" if how is None else how.tile]
+            seen = await self._look_at_hand(place, apart, waiting.anyway)
         else:
-            seen = await table.eyes.shown(table.sides[place])
+            seen = await table.eyes.shown(table.sides[place], anyway=waiting.anyway)
         table.camera_trouble(None)
+        table.frame_at = seen.taken_at or None
+        if isinstance(seen, Unfit):
+            await self._wait_until_fit(waiting, seen)
+            return
+        table.guide(None)
         flipped = [f"indicator_{seen.indicator}"] if seen.indicator in FLIPPED_ALARMS else []
         body = m.HandRead(
             hand=session.hand,
@@ -237,13 +250,31 @@ class Actor:
             why=[*seen.hand.reading.why, *flipped],
             expect=seen.hand.expected,
             ms=round(seen.hand.reading.ms, 1),
+            waited=dict(waiting.waited),
+            anyway=waiting.anyway,
         )
         await table.book_if(lambda s: _waits_for_reading(s, session.hand, claim.number, place), body)
 
-    async def _look_at_hand(self, place: Place, apart: tuple[bool, ...]) -> SeenHand:
+    def _waiting(self, hand: int, claim: int, place: Place) -> Guidance:
+        """What a person was told so far about the zone of a place."""
+        told = self._table.guidance
+        if told is not None and (told.hand, told.claim, told.place) == (hand, claim, place):
+            return told
+        return Guidance(hand, claim, place, ())
+
+    async def _wait_until_fit(self, waiting: Guidance, seen: Unfit) -> None:
+        """Tell what is wrong, count it, and let some time pass; a person's wish in the meantime stays."""
+        table, problems = self._table, seen.fitness.problems
+        counts = Counter(dict(waiting.waited)) + Counter([problems[0].code] if problems else [])
+        now = self._waiting(waiting.hand, waiting.claim, waiting.place)
+        table.guide(replace(waiting, problems=problems, waited=tuple(counts.items()), anyway=now.anyway))
+        await asyncio.sleep(LOOK_UNTIL_FIT_S)
+
+    async def _look_at_hand(self, place: Place, apart: tuple[bool, ...], anyway: bool) -> SeenHand | Unfit:
         """Look until the number of tiles fits the melds that lie there, a few frames at most.
 
-        ``apart``: whether a tile apart completed the hand, the likelier answer first.
+        ``apart``: whether a tile apart completed the hand, the likelier answer first; ``anyway``: also where
+        the zone is not fit.
         """
         eyes, side = self._table.eyes, self._table.sides[place]
         assert eyes is not None
@@ -251,8 +282,8 @@ class Actor:
             if look:
                 await asyncio.sleep(LOOK_AGAIN_S)
             for win in apart:
-                seen = await eyes.hand(side, win=win)
-                if seen.hand.complete:
+                seen = await eyes.hand(side, win=win, anyway=anyway)
+                if isinstance(seen, Unfit) or seen.hand.complete:
                     return seen
         return seen
 

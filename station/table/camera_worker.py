@@ -6,15 +6,25 @@ Between deal and claim nothing is grabbed: a frame is taken only inside `Eyes.in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import cv2
+import numpy as np
 
-from vision.camera import Camera
-from vision.geometry import Calibration
+from station.table.zone_watch import RESTLESS, ZoneWatch
+from vision.camera import Camera, Frame
+from vision.fitness import Fitness
+from vision.geometry import Calibration, Rectified
 from vision.hand import HandShape
-from vision.hand_reading import HandReading, look_indicator, read_claimed, read_shown
+from vision.hand_reading import (
+    HandReading,
+    look_indicator,
+    read_claimed,
+    read_shown,
+    voted_claimed,
+    voted_shown,
+)
 from vision.indicator import ONE, UNSURE, Change, IndicatorState, IndicatorWatch
 from vision.reading_service import Reader
 from vision.readings import Image, Reading
@@ -22,6 +32,9 @@ from vision.shapes import BACK
 from vision.walls import STACKS_BESIDE, look_at_stack
 
 JPEG_QUALITY = 88
+FRAMES = 4
+"""Frames taken at most until a zone rests; frames whose readings are put together where one left doubts."""
+VOTES = 3
 _Spot = str | tuple[int, int]
 """Where the flipped tile lies: a zone, or side and stack."""
 
@@ -43,19 +56,43 @@ class Seen:
 class SeenHand:
     """What lies open before a player, with the evidence frame (JPEG bytes, size in pixels).
 
-    ``indicator``: what became of the flipped tile since it was read, None where that was not looked at.
+    ``indicator``: what became of the flipped tile since it was read, None where that was not looked at;
+    ``taken_at``: Unix seconds of the frame.
     """
 
     hand: HandReading
     jpeg: bytes
     size: tuple[int, int]
     indicator: Change | None = None
+    taken_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Unfit:
+    """A zone that was not read, and why; ``taken_at``: Unix seconds of the frame."""
+
+    fitness: Fitness
+    taken_at: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Look:
+    """A zone of a frame, and what was read there."""
+
+    frame: Frame
+    view: Rectified
+    hand: HandReading
+
+
+ReadView = Callable[[Image], HandReading]
+PutTogether = Callable[[Sequence[HandReading]], HandReading]
 
 
 class Eyes:
     """Camera, geometry and recognizer of one table. Not thread-safe: call from one worker thread.
 
-    Sides are those of the table, 0 to 3. ``shape``: what a hand of the rule set may hold.
+    Sides are those of the table, 0 to 3. ``shape``: what a hand of the rule set may hold; ``ignored``: what
+    of `vision.fitness` does not keep this table from reading.
     """
 
     def __init__(
@@ -65,7 +102,10 @@ class Eyes:
         calibration: Calibration | None,
         kinds: frozenset[str],
         shape: HandShape,
+        ignored: Collection[str] = (),
     ) -> None:
+        self._ignored = ignored
+        self._watch = ZoneWatch(calibration, ignored)
         self._open = open_camera
         self._load = load_recognizer
         self._calibration = calibration
@@ -85,7 +125,8 @@ class Eyes:
 
         ``stacks``: side and stack on which it may lie turned up; none: it lies in its own zone.
         """
-        frame, recognizer = self._frame()
+        taken, recognizer = self._frame()
+        frame = taken.image
         self._flipped = None
         spots: list[_Spot] = list(_windows(stacks)) if stacks and self._calibration else ["indicator"]
         looks = [self._look(recognizer, frame, spot) for spot in spots]
@@ -96,7 +137,7 @@ class Eyes:
         if seen.state is None or seen.state.status != ONE:
             return seen
         watch = IndicatorWatch(seen.state)
-        again = self._look(recognizer, self._frame()[0], spot)
+        again = self._look(recognizer, self._frame()[0].image, spot)
         if again.state is None or not watch.same(again.state):
             return replace(seen, state=replace(seen.state, status=UNSURE, reasons=("moving",)))
         if self._shows_apart(spot):
@@ -128,19 +169,61 @@ class Eyes:
         state = self._look(recognizer, frame, spot).state
         return None if state is None else watch.change(state)
 
-    def hand(self, side: int, *, win: bool) -> SeenHand:
-        """Read the hand laid open at a side; ``win``: whether a tile apart completed it."""
-        frame, recognizer = self._frame()
-        image = self._zone(frame, str(side))
-        hand = read_claimed(recognizer, image, self._shape, self._kinds, win=win)
-        return SeenHand(hand, encode_jpeg(image), _size(image), self._became(recognizer, frame))
+    def hand(self, side: int, *, win: bool, anyway: bool = False) -> SeenHand | Unfit:
+        """Read the hand laid open at a side; ``win``: whether a tile apart completed it.
 
-    def shown(self, side: int) -> SeenHand:
-        """Read what lies open at a side of a player who claims nothing."""
-        frame, recognizer = self._frame()
-        image = self._zone(frame, str(side))
-        hand = read_shown(recognizer, image, self._shape, self._kinds)
-        return SeenHand(hand, encode_jpeg(image), _size(image))
+        ``anyway``: a person wants it read as it is.
+        """
+
+        def read(image: Image) -> HandReading:
+            assert self._recognizer is not None
+            return read_claimed(self._recognizer, image, self._shape, self._kinds, win=win)
+
+        return self._read(side, read, lambda hands: voted_claimed(hands, self._shape, win=win), anyway)
+
+    def shown(self, side: int, *, anyway: bool = False) -> SeenHand | Unfit:
+        """Read what lies open at a side of a player who claims nothing; ``anyway`` as in `hand`."""
+
+        def read(image: Image) -> HandReading:
+            assert self._recognizer is not None
+            return read_shown(self._recognizer, image, self._shape, self._kinds)
+
+        return self._read(side, read, lambda hands: voted_shown(hands, self._shape), anyway)
+
+    def _read(self, side: int, read: ReadView, put: PutTogether, anyway: bool) -> SeenHand | Unfit:
+        """Read a zone that is fit and rests; a reading with doubts is checked in two more frames."""
+        zone = str(side)
+        look = self._fit_look(zone, read, anyway)
+        if isinstance(look, Unfit):
+            return look
+        hands = [look.hand]
+        while not anyway and not look.hand.reading.accept and len(hands) < VOTES and self._watch.judges(zone):
+            again = self._fit_look(zone, read, anyway)
+            if isinstance(again, Unfit):
+                return again
+            hands.append(again.hand)
+        hand = hands[0] if len(hands) == 1 else put(hands)
+        assert self._recognizer is not None
+        became = self._became(self._recognizer, look.frame.image)
+        return SeenHand(
+            hand, encode_jpeg(look.view.image), _size(look.view.image), became, look.frame.taken_at
+        )
+
+    def _fit_look(self, zone: str, read: ReadView, anyway: bool) -> _Look | Unfit:
+        """Take frames until the zone rests, and read it if it is fit."""
+        for _ in range(FRAMES):
+            frame, _ = self._frame()
+            view = self._view(frame.image, zone)
+            fitness = self._watch.before(zone, frame, view.image)
+            if anyway:
+                return _Look(frame, view, read(view.image))
+            if not fitness.fit:
+                return Unfit(fitness, frame.taken_at)
+            if self._watch.rests(zone):
+                look = _Look(frame, view, read(view.image))
+                fitness = self._watch.after(zone, frame, view, look.hand.reading)
+                return look if fitness.fit else Unfit(fitness, frame.taken_at)
+        return Unfit(RESTLESS, frame.taken_at)
 
     def frame(self) -> Image:
         """Take a frame as it is, for teaching; needs no recognizer."""
@@ -154,15 +237,21 @@ class Eyes:
     def use(self, calibration: Calibration) -> None:
         """Look through another calibration from now on."""
         self._calibration = calibration
+        self._watch = ZoneWatch(calibration, self._ignored)
 
-    def _frame(self) -> tuple[Image, Reader]:
+    def _frame(self) -> tuple[Frame, Reader]:
         self.warm_up()
         assert self._camera is not None
         assert self._recognizer is not None
-        return self._camera.grab().image, self._recognizer
+        return self._camera.grab(), self._recognizer
 
     def _zone(self, frame: Image, zone: str) -> Image:
-        return frame if self._calibration is None else self._calibration.rectify(frame, zone).image
+        return self._view(frame, zone).image
+
+    def _view(self, frame: Image, zone: str) -> Rectified:
+        if self._calibration is None:
+            return Rectified(frame, np.eye(3))
+        return self._calibration.rectify(frame, zone)
 
     def close(self) -> None:
         """Release the camera."""

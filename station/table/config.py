@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from station.errors import ConfigError
+from vision.fitness import CODES
 
 EXAMPLE = """\
 # A table computer. Paths are relative to this file.
@@ -22,7 +23,8 @@ chips = 50                            # left out: the stake of the rule set
 duration_s = 3600
 driver = "native"                     # "none": a table without a machine
 serial = "/dev/serial/by-path/..."    # "pty:PATH" for a simulated machine
-camera = 0                            # "folder:DIR", "render", or "none": hands are typed in
+camera = 0                            # "/dev/v4l/by-id/…", "folder:DIR", "render", or "none": typed in
+# camera_ignores = ["outside_zone"]   # what does not keep this table from reading
 # calibration = "calibration.json"    # the taught zones
 # tilesets = ["green.json", "blue.json"]  # this table's own tiles, see quezhuo enroll
 # model = "recognizer.json"           # another recognizer
@@ -31,6 +33,12 @@ threads = 2                           # of the recognizer
 
 [options]                             # of the rule set
 payment = "pei"
+
+# [camera_wishes]                     # of a device; left out: as it likes
+# size = [1920, 1080]
+# exposure = 150                      # fixed, in the driver's unit (V4L2: 0.1 ms)
+# white_balance = 4600                # fixed, kelvin
+# focus = 20                          # fixed, in the driver's unit
 
 # [central]                           # without it the table plays alone
 # endpoint = "tcp://192.168.1.2:7700"
@@ -49,6 +57,15 @@ class Central(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     endpoint: str
     public_key: str
     """Path of the central station's public key file, relative to the configuration file's folder."""
+
+
+class CameraWishes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a camera device should take its pictures, see `vision.device.Wishes`."""
+
+    size: tuple[int, int] | None = None
+    exposure: float | None = None
+    white_balance: float | None = None
+    focus: float | None = None
 
 
 class TableConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -74,7 +91,10 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """``native``: our own board on ``serial``; ``none``: a table without a machine."""
     serial: str = ""
     camera: str | int = "render"
-    """``render``, ``folder:DIR``, a device number, or ``none`` (hands are typed in)."""
+    """``render``, ``folder:DIR``, a device's number or path, or ``none`` (hands are typed in)."""
+    camera_wishes: CameraWishes = CameraWishes()
+    camera_ignores: tuple[str, ...] = ()
+    """Problems of a frame (codes of `vision.fitness`) that do not keep this table from reading."""
     calibration: str | None = None
     tilesets: tuple[str, ...] = ()
     """Files of the table's one or two tile sets as enrolled; without any every set is read alike."""
@@ -109,6 +129,11 @@ def load_config(path: Path) -> TableConfig:
         )
     if config.threads < 1 or (config.duration_s is not None and config.duration_s < 1):
         raise ConfigError(f"{path}: threads and duration_s have to be at least 1.", fix="Correct the file.")
+    unknown = sorted(set(config.camera_ignores) - set(CODES))
+    if unknown:
+        raise ConfigError(
+            f"{path}: camera_ignores = {unknown[0]!r} is not known.", fix=f"Use {', '.join(CODES)}."
+        )
     if len(config.tilesets) > 2:
         raise ConfigError(f"{path}: a table has one or two tilesets.", fix="Name one or two files.")
     if config.empty_side not in range(4):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from station.log.chain import Entry
-from station.table.camera_worker import Seen, SeenHand
+from station.table.camera_worker import Seen, SeenHand, Unfit
 from vision.geometry import Calibration
 from vision.readings import Image
 
@@ -37,10 +37,10 @@ class Eyesight(Protocol):
     async def indicator(self, stacks: Sequence[tuple[int, int]] = ()) -> Seen:
         """Read the flipped tile, in its zone or on one of the stacks. Raises VisionError."""
 
-    async def hand(self, side: int, *, win: bool) -> SeenHand:
-        """Read the hand laid open at a side. Raises VisionError."""
+    async def hand(self, side: int, *, win: bool, anyway: bool = False) -> SeenHand | Unfit:
+        """Read the hand laid open at a side, unless its zone is not fit. Raises VisionError."""
 
-    async def shown(self, side: int) -> SeenHand:
+    async def shown(self, side: int, *, anyway: bool = False) -> SeenHand | Unfit:
         """Read what lies open at a side of a player who claims nothing. Raises VisionError."""
 
     async def frame(self) -> Image:

@@ -10,6 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
+import structlog
 from starlette.applications import Starlette
 
 from engine import rulesets
@@ -23,19 +25,20 @@ from station.link.sockets import LinkSettings
 from station.serving import HttpServer
 from station.table.acting import Actor
 from station.table.api import routes
-from station.table.camera_worker import Eyes, Seen, SeenHand
-from station.table.config import TableConfig
+from station.table.camera_worker import Eyes, Seen, SeenHand, Unfit
+from station.table.config import CameraWishes, TableConfig
 from station.table.interpret import shape_of
 from station.table.photos import PhotoStore
 from station.table.runtime import Table
 from station.table.writer import LogWriter
-from vision.camera import open_camera
+from vision.camera import Camera, DeviceCamera, Wishes, open_camera
 from vision.enroll.reader import with_tilesets
 from vision.geometry import Calibration, default_calibration
 from vision.readings import Image
 from vision.recognizer import Recognizer
 
 Work = TypeVar("Work")
+log = structlog.get_logger()
 
 
 class EyesThread:
@@ -54,13 +57,13 @@ class EyesThread:
         """Read the flipped tile, in its zone or on one of the stacks."""
         return await self._run(lambda: self._eyes.indicator(stacks))
 
-    async def hand(self, side: int, *, win: bool) -> SeenHand:
+    async def hand(self, side: int, *, win: bool, anyway: bool = False) -> SeenHand | Unfit:
         """Read the hand laid open at a side."""
-        return await self._run(lambda: self._eyes.hand(side, win=win))
+        return await self._run(lambda: self._eyes.hand(side, win=win, anyway=anyway))
 
-    async def shown(self, side: int) -> SeenHand:
+    async def shown(self, side: int, *, anyway: bool = False) -> SeenHand | Unfit:
         """Read what lies open at a side of a player who claims nothing."""
-        return await self._run(lambda: self._eyes.shown(side))
+        return await self._run(lambda: self._eyes.shown(side, anyway=anyway))
 
     async def frame(self) -> Image:
         """Take a frame as it is, for teaching."""
@@ -101,13 +104,22 @@ def eyes_of(config: TableConfig, rules: RuleSet, home: Path) -> EyesThread | Non
     kinds = frozenset(tile.id for tile in rules.tile_set.kinds)
     tilesets = [Path(name) for name in config.tilesets]
     eyes = Eyes(
-        lambda: open_camera(camera),
+        lambda: _opened(camera, config.camera_wishes),
         lambda: with_tilesets(Recognizer.load(card, threads=config.threads), tilesets, kinds),
         calibration,
         kinds,
         shape_of(rules),
+        config.camera_ignores,
     )
     return EyesThread(eyes, sees_indicator=calibration is not None and "indicator" in calibration.zones)
+
+
+def _opened(source: str | int, wishes: CameraWishes) -> Camera:
+    """Open the camera; what its driver does not do as wished is logged."""
+    camera = open_camera(source, wishes=Wishes(**msgspec.structs.asdict(wishes)))
+    if isinstance(camera, DeviceCamera) and camera.refused:
+        log.warning("camera", refused=camera.refused)
+    return camera
 
 
 def _calibration(config: TableConfig, home: Path) -> Calibration | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -23,6 +24,7 @@ from station.log.chain import MAX_BODY, Entry
 from station.places import sides_of
 from station.session import Event, Session, apply, replay
 from station.table import decide
+from station.table.asking import need
 from station.table.conductor import choices
 from station.table.config import TableConfig
 from station.table.dealing import FlowerTime, flower_time
@@ -31,17 +33,19 @@ from station.table.opening import check_unchanged, opened_by
 from station.table.photos import PhotoStore
 from station.table.ports import EventWriter, Eyesight
 from station.table.proposal import propose
-from station.table.view import Surroundings, state_object
+from station.table.view import Guidance, Surroundings, state_object
 from station.watch import Broadcast
 
 log = structlog.get_logger()
 
-ACTIONS = frozenset({"start", "recovery", *decide.DECISIONS})
+ACTIONS = frozenset({"start", "recovery", "anyway", *decide.DECISIONS})
 """Names of the POST routes below ``/api/``."""
 
 
 BACKUP = "Restore it from a backup, or name another home."
 
+ANYWAY = "anyway"
+"""Request: read the zone that waits to be fit as it is."""
 LETS_MOVE = frozenset({"start", "dice", "recovery", "flowers"})
 """Requests that say "the machine may move". A call does not."""
 
@@ -80,6 +84,10 @@ class Table(Broadcast):
         self.clock = clock
         self.session = Session()
         self.camera_code = "camera.ok" if eyes else "camera.none"
+        self.guidance: Guidance | None = None
+        """What keeps the zone that is to be read next from being read."""
+        self.frame_at: float | None = None
+        """Unix seconds of the last frame that was looked at."""
         self.acted = False
         """Whether a person let the machine move since this process began (start, dice, recovery)."""
         self.started_boot: int | None = None
@@ -119,6 +127,8 @@ class Table(Broadcast):
         around = Surroundings(
             machine=machine_object(self.machine.view) if self.machine else None,
             camera=self.camera_code,
+            frame_at=self.frame_at,
+            guidance=self.guidance,
             central=central,
             unsent=unsent,
             now=self.clock.wall(),
@@ -148,6 +158,19 @@ class Table(Broadcast):
         if shown != self.camera_code:
             self.camera_code = shown
             self.changed()
+
+    def guide(self, guidance: Guidance | None) -> None:
+        """Show, or no longer show, what keeps a zone from being read."""
+        before, self.guidance = self.guidance, guidance
+        if (before and before.shown) != (guidance and guidance.shown):
+            self.changed()
+
+    def _read_anyway(self) -> None:
+        """Take note that a person wants the waiting zone read as it is."""
+        waiting = self.guidance
+        need(waiting is not None, "nothing_waits", "No zone waits to be read.", "Look again.")
+        assert waiting is not None
+        self.guide(replace(waiting, anyway=True))
 
     # ---- booking --------------------------------------------------------------------------------
 
@@ -187,6 +210,10 @@ class Table(Broadcast):
         # A key belongs to one request: the same one with another action is another request.
         key = None if key is None else f"{action}:{key}"
         if key is not None and self.session.known(key):
+            return self.session.rev
+        if action == ANYWAY:
+            self._check(revision)
+            self._read_anyway()
             return self.session.rev
         if action == "recovery" or (action == "dice" and body.get("dice") is None):
             return await self._by_machine(action, body, key, revision)

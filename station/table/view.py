@@ -16,6 +16,7 @@ from station.table.dealing import deal_of, flower_limit, flower_warning, gold_un
 from station.table.decide import UNDEALT_RULINGS, throw_now
 from station.table.decide_hand import IN_HAND
 from station.table.proposal import Proposal
+from vision.fitness import Problem
 
 WINDS = ("1z", "2z", "3z", "4z")
 THROWING = ("dice", "gold")
@@ -23,16 +24,47 @@ THROWING = ("dice", "gold")
 
 
 @dataclass(frozen=True, slots=True)
+class Guidance:
+    """What keeps the zone of a place from being read: the problems of its last frame, worst first.
+
+    ``anyway``: a person wants it read as it is.
+    """
+
+    hand: int
+    claim: int
+    place: Place
+    problems: tuple[Problem, ...]
+    waited: tuple[tuple[str, int], ...] = ()
+    anyway: bool = False
+
+    @property
+    def shown(self) -> tuple[object, ...]:
+        """What screens show of it."""
+        return self.place, tuple(p.code for p in self.problems), self.anyway
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of the state."""
+        problems = [
+            {"code": p.code, "box": None if p.box is None else [round(v, 1) for v in p.box]}
+            for p in self.problems
+        ]
+        return {"place": self.place, "problems": problems, "anyway": self.anyway}
+
+
+@dataclass(frozen=True, slots=True)
 class Surroundings:
     """What the state shows besides the log: devices, link and time.
 
     ``machine`` is None for a table without one. ``unsent``: events the central station has not yet
-    acknowledged. ``now``: Unix seconds. ``choices``: how a person may go on after a cut motion. ``sides``:
-    the side of the table of each place. ``other_set``: the machine builds other walls than the rules want.
+    acknowledged. ``now``: Unix seconds; ``frame_at``: of the last frame looked at. ``guidance``: what keeps
+    a zone from being read. ``choices``: how a person may go on after a cut motion. ``sides``: the side of the
+    table of each place. ``other_set``: the machine builds other walls than the rules want.
     """
 
     machine: dict[str, Any] | None = None
     camera: str = "camera.ok"
+    frame_at: float | None = None
+    guidance: Guidance | None = None
     central: str = "central.none"
     unsent: int = 0
     now: float = 0.0
@@ -69,7 +101,8 @@ def state_object(
         "flowers": _flowers(session, rules, around.now),
         "indicator": _indicator(session),
         "machine": around.machine,
-        "camera": {"code": around.camera},
+        "camera": {"code": around.camera, "age_s": _age(around)},
+        "guidance": None if around.guidance is None else around.guidance.to_json(),
         "central": {"code": around.central, "unsent": around.unsent},
         "claim": claim_object(session, rules, proposal),
         "ruling_options": _rulings(session, proposal, around.machine),
@@ -104,6 +137,11 @@ def phase(session: Session, around: Surroundings) -> str:
         Stage.PLAY: "play",
         Stage.RULED: "ruled",
     }[session.stage]
+
+
+def _age(around: Surroundings) -> int | None:
+    """Whole seconds since the last frame was taken."""
+    return None if around.frame_at is None else max(0, int(around.now - around.frame_at))
 
 
 def _cycle_phase(machine: dict[str, Any] | None) -> str:

@@ -220,6 +220,7 @@ ERRORS: Final[dict[str, str]] = {
     "no_flowers_now": N_("Not possible at this moment"),
     "match_ended": N_("The match is over"),
     "nothing_changed": N_("Nothing of the claim would change"),
+    "nothing_waits": N_("Nothing waits to be read"),
     "no_dice_now": N_("Not possible at this moment"),
     "no_indicator_now": N_("Not possible at this moment"),
     "no_hand": N_("No hand is being played"),

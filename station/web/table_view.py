@@ -11,7 +11,7 @@ from station.web.catalogue import N_
 from station.web.deal_view import clock_text, flower_clock, throw, top_view
 from station.web.place_view import State, names_of, place_views
 from station.web.rule_texts import RuleTexts
-from station.web.sentences import DOUBTS, PHASES, RULINGS
+from station.web.sentences import DOUBTS, FITNESS, PHASES, RULINGS
 from station.web.words import Words
 
 CLAIM_PHASES: Final = frozenset({"claim", "verdict"})
@@ -78,15 +78,37 @@ def health(state: State, words: Words, names: Mapping[int, str]) -> list[Health]
         Health(
             words.say("Camera"),
             camera["code"] in CAMERA_WELL,
-            words.sentence(camera["code"], camera.get("params"), names),
+            _camera_words(camera, words, names),
         ),
         Health(words.say("Network"), net_ok, network),
     ]
 
 
+def guidance(state: State, words: Words, names: Mapping[int, str]) -> list[str]:
+    """What to do so that the waiting zone can be read: of its first problem, which often causes the others."""
+    waiting = state.get("guidance") or {}
+    problems = waiting.get("problems") or []
+    if not problems or waiting.get("anyway"):
+        return []
+    what = words.code(FITNESS, problems[0]["code"])
+    claim = state.get("claim") or {}
+    if waiting["place"] == claim.get("place"):
+        return [what]
+    return [words.say("%(name)s: %(what)s", name=names.get(waiting["place"], ""), what=what)]
+
+
+def _camera_words(camera: Mapping[str, Any], words: Words, names: Mapping[int, str]) -> str:
+    """State of the camera, and how old its last picture is."""
+    told, age = words.sentence(camera["code"], camera.get("params"), names), camera.get("age_s")
+    if age is None or camera["code"] not in CAMERA_WELL:
+        return told
+    return words.say("%(state)s. Last picture %(n)s s ago", state=told, n=age)
+
+
 def notices(state: State, words: Words, names: Mapping[int, str], texts: RuleTexts) -> list[str]:
     """Everything a person should read now: messages of the table, obligations, devices that are not well."""
-    told = [words.sentence(m["code"], m.get("params"), names) for m in state.get("messages") or []]
+    told = guidance(state, words, names)
+    told += [words.sentence(m["code"], m.get("params"), names) for m in state.get("messages") or []]
     claim = state.get("claim") or {}
     told += [words.code(DOUBTS, code) for code in claim.get("why") or [] if code in DOUBTS_OF_ALL]
     told += [texts.reason(warning["code"]) for warning in (claim.get("verdict") or {}).get("warnings") or []]
@@ -176,6 +198,7 @@ def common(state: State, words: Words) -> dict[str, Any]:
         "clock": clock(state, words),
         "health": health(state, words, names),
         "notices": notices(state, words, names, texts),
+        "guidance": guidance(state, words, names),
         "indicator": indicator(state, words),
         "last": last_result(state, words, names),
         "topview": top_view(state, words, places),

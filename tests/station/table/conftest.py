@@ -15,10 +15,11 @@ from engine.rulesets import RuleSet
 from station.clock import Clock
 from station.log.chain import ZERO_HEAD, Entry, link
 from station.session import Session, Stage
-from station.table.camera_worker import Seen, SeenHand
+from station.table.camera_worker import Seen, SeenHand, Unfit
 from station.table.config import TableConfig
 from station.table.photos import PhotoStore
 from station.table.runtime import Table
+from vision.fitness import Fitness, Problem
 from vision.hand import HandShape
 from vision.hand_reading import read_claimed, read_shown
 from vision.readings import Reading, TileReading
@@ -72,6 +73,13 @@ class ToldEyes:
     shown_readings: dict[int, Reading] = field(default_factory=dict)
     shape: HandShape = field(default_factory=HandShape)
     stacks: tuple[tuple[int, int], ...] = ()
+    unfit: list[str] = field(default_factory=list)
+    """Codes of the frames that come before a fit one; of an endless row the last one stays."""
+    endless: bool = False
+
+    def _unfit(self) -> Unfit:
+        code = self.unfit[0] if self.endless and len(self.unfit) == 1 else self.unfit.pop(0)
+        return Unfit(Fitness((Problem(code, (1.0, 2.0, 3.0, 4.0), 1.0, 0.5),)), 990.0)
 
     async def indicator(self, stacks: Sequence[tuple[int, int]] = ()) -> Seen:
         self.looks.append("indicator")
@@ -79,14 +87,18 @@ class ToldEyes:
         assert self.indicator_reading is not None
         return Seen(self.indicator_reading, b"jpeg of the indicator", (100, 100))
 
-    async def hand(self, side: int, *, win: bool) -> SeenHand:
+    async def hand(self, side: int, *, win: bool, anyway: bool = False) -> SeenHand | Unfit:
         self.looks.append(f"hand {side}")
+        if self.unfit and not anyway:
+            return self._unfit()
         assert self.hand_reading is not None
         read = read_claimed(Told(self.hand_reading), FRAME, self.shape, win=win)
         return SeenHand(read, b"jpeg of the hand", (900, 300))
 
-    async def shown(self, side: int) -> SeenHand:
+    async def shown(self, side: int, *, anyway: bool = False) -> SeenHand | Unfit:
         self.looks.append(f"shown {side}")
+        if self.unfit and not anyway:
+            return self._unfit()
         read = read_shown(Told(self.shown_readings[side]), FRAME, self.shape)
         return SeenHand(read, b"jpeg of open tiles", (900, 300))
 

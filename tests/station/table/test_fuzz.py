@@ -71,6 +71,7 @@ zero_sum = st.tuples(st.integers(0, 60), st.integers(0, 3), st.integers(0, 3)).m
 )
 BODIES: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "start": _body(),
+    "anyway": _body(),
     "dice": st.one_of(
         st.fixed_dictionaries({"dice": st.lists(st.one_of(st.integers(1, 6), st.booleans()), max_size=3)}),
         _body(dice=value),

@@ -1,0 +1,109 @@
+"""Which zone of which frame is fit to be read: motion, drift and what `vision.fitness` measures, per zone.
+
+Zones that are the whole picture (photographs of one hand only) are not judged: nobody knows what else they
+show, nor how large a tile is in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from vision.calibration.drift import Drift, DriftWatch
+from vision.camera import Frame
+from vision.errors import CalibrationError
+from vision.fitness import FIT, Fitness, Problem, StillWatch, assess, assess_tiles
+from vision.fitness.problems import HAND_IN_VIEW, LIMITS, MOVING
+from vision.geometry import Calibration, Rectified, Zone
+from vision.readings import Image, Reading
+from vision.table import PLACE_ZONE, TABLE_HALF, TILE_WIDTH
+
+BESIDE = 1.3
+"""Width of the strips of table looked at beside a zone, in widths of a tile."""
+RESTLESS = Fitness((Problem(MOVING, None, 0.0, LIMITS.motion),))
+"""Of a zone of which too few frames were seen to say that it rests."""
+
+
+class ZoneWatch:
+    """Judges the zones of one camera. Not thread-safe.
+
+    ``ignored``: codes of problems that do not matter at this table.
+    """
+
+    def __init__(self, calibration: Calibration | None, ignored: Collection[str] = ()) -> None:
+        self._calibration = calibration
+        self._ignored = frozenset(ignored)
+        self._still: dict[str, StillWatch] = {}
+        self._drift = None if calibration is None or calibration.reference is None else _drift(calibration)
+
+    def judges(self, zone: str) -> bool:
+        """Whether frames of a zone are judged at all."""
+        if self._calibration is None or zone not in self._calibration.zones:
+            return False
+        quad = self._calibration.zones[zone].quad
+        return all(other.quad != quad for name, other in self._calibration.zones.items() if name != zone)
+
+    def tile(self, zone: str) -> float:
+        """Width of a tile in pixels of a zone's picture."""
+        assert self._calibration is not None
+        taught = self._calibration.taught
+        share = 1.0 if taught is None else taught.cloth_mm / (2 * TABLE_HALF)
+        return TILE_WIDTH * self._calibration.zones[zone].size[0] / (share * (PLACE_ZONE[2] - PLACE_ZONE[0]))
+
+    def rests(self, zone: str) -> bool:
+        """Whether the last frames of a zone are alike."""
+        return not self.judges(zone) or MOVING in self._ignored or self._watch(zone).still
+
+    def before(self, zone: str, frame: Frame, view: Image) -> Fitness:
+        """Judge a zone before it is read; a hand only hides the tiles when it is known where these lie.
+
+        What ``before`` was asked about a zone so far tells whether it rests. Raises CalibrationError.
+        """
+        if not self.judges(zone):
+            return FIT
+        moved = self._watch(zone).look(view, frame.taken_at)
+        drift = None if self._drift is None else self._drift.check(frame.image)
+        found = assess(view, self.tile(zone), moved=moved, drift=drift if _is_sure(drift) else None)
+        return self._counted(found, without=HAND_IN_VIEW)
+
+    def after(self, zone: str, frame: Frame, view: Rectified, reading: Reading) -> Fitness:
+        """Judge a zone whose tiles were found."""
+        if not self.judges(zone):
+            return FIT
+        tile = self.tile(zone)
+        boxes = np.asarray([t.box for t in reading.tiles], np.float32).reshape(-1, 4)
+        return self._counted(
+            assess_tiles(view.image, tile, boxes, strips=self._beside(zone, frame.image, view))
+        )
+
+    def _counted(self, found: Fitness, without: str | None = None) -> Fitness:
+        left_out = self._ignored | {without}
+        return Fitness(tuple(problem for problem in found.problems if problem.code not in left_out))
+
+    def _watch(self, zone: str) -> StillWatch:
+        return self._still.setdefault(zone, StillWatch(self.tile(zone)))
+
+    def _beside(self, zone: str, frame: Image, view: Rectified) -> list[Image]:
+        """The table to the left and right of a zone, where the frame shows it."""
+        assert self._calibration is not None
+        taught = self._calibration.scaled(frame.shape[1], frame.shape[0]).zones[zone]
+        (width, height), wide = taught.size, round(BESIDE * self.tile(zone))
+        strips = []
+        for left in (-wide, width):
+            quad = view.quad_in_frame((left, 0.0, left + wide, height))
+            if all(0 <= x <= frame.shape[1] and 0 <= y <= frame.shape[0] for x, y in quad):
+                strips.append(Zone(quad, (wide, height), taught.lens).rectify(frame).image)
+        return strips
+
+
+def _drift(calibration: Calibration) -> DriftWatch | None:
+    try:
+        return DriftWatch(calibration)
+    except CalibrationError:
+        return None  # a reference that can't be used: the page /calibrate says so
+
+
+def _is_sure(drift: Drift | None) -> bool:
+    """A frame in which too little of the table is seen (dark, covered) says nothing of the camera's place."""
+    return drift is not None and drift.sure
