@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,9 @@ from firmware_bridge import profiles
 from station.errors import ConfigError
 from station.link.keys import generate, write_allow_list
 from station.places import by_side, sides_of
+from vision.calibration.drift import make_reference
+from vision.geometry import Calibration, default_calibration
+from vision.render import Scene, render
 
 SURNAMES = "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨"
 GIVEN = ("立芳悦明", "凯静强敏", "磊婷勇丽", "刚娟涛燕")
@@ -107,8 +110,15 @@ def prepare(home: Path, settings: Settings) -> Layout:
             "allow_list": "keys/tables.toml",
         },
     )
+    _taught().save(folder / "calibration.json")
     tables = tuple(_table(home, folder, name, endpoint, settings) for name in names)
     return Layout(folder, tables, central_config, f"http://127.0.0.1:{http}/")
+
+
+def _taught() -> Calibration:
+    """The rendered table as a technician would have taught it: with a look at it empty."""
+    exact = default_calibration()
+    return replace(exact, reference=make_reference(render(Scene()), exact))
 
 
 def players(table: int, number: int = 4) -> list[str]:
@@ -153,6 +163,7 @@ def _table(home: Path, folder: Path, name: str, endpoint: str, settings: Setting
         "players": players(int(name[1:]) - 1, rules.players),
         "serial": f"pty:{pty}",
         "camera": "render",
+        "calibration": "calibration.json",
         "secret_key": f"keys/{name}.key",
         "central": {"endpoint": endpoint, "public_key": "keys/central.pub"},
     }

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 
 from engine.tiles import Tile
+from station.demo.films import with_film
 from station.demo.laid import LaidOpen, OpenTiles, faces_of
 from station.demo.world import Hand
 from station.places import SIDES, Place, place_of
@@ -37,7 +38,7 @@ def scene_of(
     n = len(sides)
     heights = hand.wall.heights()
     walls = {sides[place_of(seat, dealer, n)]: heights[seat] for seat in hand.seats}
-    return Scene(
+    scene = Scene(
         indicator=indicator,
         hands=hands,
         walls=tuple(walls.get(side, 0) for side in range(SIDES)),
@@ -45,6 +46,9 @@ def scene_of(
         stacks=max(map(len, heights)),
         turned=None if turned is None else (sides[place_of(turned.wall, dealer, n)], turned.stack),
     )
+    # Of an exhausted wall the hands are read from the first place on.
+    first = None if laid is None else laid.seats[0] if laid.seat is None else laid.seat
+    return scene if first is None else with_film(scene, sides[place_of(first, dealer, n)], text)
 
 
 def hands_of(laid: LaidOpen, sides: Sequence[int], dealer: Place) -> dict[int, LaidHand]:

@@ -30,6 +30,8 @@ log = structlog.get_logger()
 POLL_S = 0.03
 GIVE_UP_S = 10.0
 """How long the referee waits for the camera to find the flipped tile."""
+PATIENCE_S = 20.0
+"""How long the referee follows what the screen says before a zone has to be read as it is."""
 QUIET_S = 0.4
 """After the last ruling: how long nothing more is booked before the session is closed."""
 
@@ -71,6 +73,8 @@ class Script:
         self._bluffs = 0
         self._shown: Scene | None = None
         self._indicator_looks = 0
+        self._told_since: float | None = None
+        """Since when the screen says what keeps a zone from being read."""
         self._books = Books(rules)
 
     @property
@@ -265,8 +269,11 @@ class Script:
 
     async def _judge(self, state: dict[str, Any]) -> bool:
         pending, claim = self._pending, state["claim"]
-        if pending is None or claim is None or not is_read(claim):
+        if pending is None or claim is None:
             return False
+        if not is_read(claim):
+            return await self._lose_patience(state)
+        self._told_since = None
         dealer = Place(state["dealer"])
         fix = correction(claim, pending.laid, self._rules, dealer, mend=self._mend)
         if fix is not None:
@@ -280,6 +287,17 @@ class Script:
         if claim["place"] is None:
             return await self._unsettled(state)
         return await self._no_win(pending, state)
+
+    async def _lose_patience(self, state: dict[str, Any]) -> bool:
+        """Where a zone never becomes fit, as a weak recognizer may have it, it is read as it is."""
+        now, guidance = asyncio.get_running_loop().time(), state["guidance"]
+        if guidance is None or guidance["anyway"]:
+            self._told_since = None
+            return False
+        self._told_since = self._told_since or now
+        if now - self._told_since < PATIENCE_S:
+            return False
+        return await self._client.post("anyway", {}, state["rev"])
 
     async def _unsettled(self, state: dict[str, Any]) -> bool:
         """What lies open when the wall is exhausted can't be settled as it was read: nothing is booked."""

@@ -14,6 +14,9 @@ from station.log.chain import Entry
 from station.log.table_log import Log
 from station.session import Event, replay
 
+OWN_WAY = ("frame_to_verdict", "guidance")
+"""Counts that are told in a way of their own."""
+
 
 @dataclass(slots=True)
 class Counts:
@@ -30,6 +33,8 @@ class Counts:
     tiles_doubted: int = 0
     indicators_read: int = 0
     indicators_mended: int = 0
+    silently_wrong: int = 0
+    guidance: Counter[str] = field(default_factory=Counter)
     frame_to_verdict: list[float] = field(default_factory=list)
 
 
@@ -43,7 +48,8 @@ def count(events: Iterable[tuple[float, m.Body | None]]) -> Counts:
             case m.HandClaimed():
                 claimed_at = at
             case m.HandRead(photo=str()):
-                if body.place is None:
+                counts.guidance.update(body.waited)
+                if body.place is None and not body.waited:  # waiting for a hand to leave is not our time
                     counts.frame_to_verdict.append(1000 * (at - claimed_at))
                 if (body.hand, body.claim, body.place) not in first_look:
                     first_look.add((body.hand, body.claim, body.place))
@@ -95,6 +101,29 @@ def typed_over(events: Sequence[Event]) -> int:
     return mended
 
 
+def silently_wrong(events: Sequence[Event]) -> int:
+    """Return how many readings were accepted without any doubt and then found wrong by the referee."""
+    accepted: dict[tuple[int, int, int | None], Counter[str]] = {}
+    wrong = set()
+    for event in events:
+        match event.body:
+            case m.HandRead(photo=None) as body:
+                key = body.hand, body.claim, body.place
+                if key in accepted and accepted[key] != Counter(t.kind for t in body.tiles):
+                    wrong.add(key)
+            case m.HandRead() as body:
+                key = body.hand, body.claim, body.place
+                if body.why or any(tile.why for tile in body.tiles):
+                    accepted.pop(key, None)
+                else:
+                    accepted[key] = Counter(tile.kind for tile in body.tiles)
+            case m.TileMended() as body:
+                key = body.hand, body.claim, body.place
+                if body.kind != body.was and key in accepted:
+                    wrong.add(key)
+    return len(wrong)
+
+
 def summarise(tables: dict[str, Path], central: Path, disagreements: dict[str, list[str]]) -> dict[str, Any]:
     """Return the object `demo --json` prints.
 
@@ -113,12 +142,14 @@ def summarise(tables: dict[str, Path], central: Path, disagreements: dict[str, l
         events = decoded(entries)
         counts = count((e.at, e.body) for e in events)
         counts.tiles_mended += typed_over(events)
+        counts.silently_wrong = silently_wrong(events)
         _add(total, counts)
         arrived = {item.entry.seq: item.received_ms for item in stored if item.entry.log_id == log_id}
         delays += _delays(entries, arrived)
         rows.append(_row(name, events, len(arrived), chain_ok))
     return {
-        **{key: getattr(total, key) for key in Counts.__dataclass_fields__ if key != "frame_to_verdict"},
+        **{key: getattr(total, key) for key in Counts.__dataclass_fields__ if key not in OWN_WAY},
+        "guidance": dict(sorted(total.guidance.items())),
         "verdicts_agree": not any(disagreements.values()),
         "disagreements": [f"{name}: {text}" for name, texts in disagreements.items() for text in texts],
         "tables": rows,

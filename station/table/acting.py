@@ -34,7 +34,7 @@ log = structlog.get_logger()
 
 LOOK_AGAIN_S = 0.25
 """Pause between two looks at a zone that is not ready (no tile flipped yet, tiles missing)."""
-LOOK_UNTIL_FIT_S = 0.1
+LOOK_UNTIL_FIT_S = 0.05
 """Pause between two looks at a zone that is not fit to be read."""
 HAND_LOOKS = 3
 """Frames taken of a hand whose number of tiles does not fit, before a person is shown what was read."""

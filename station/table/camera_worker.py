@@ -203,6 +203,7 @@ class Eyes:
                 return again
             hands.append(again.hand)
         hand = hands[0] if len(hands) == 1 else put(hands)
+        self._watch.forget(zone)
         assert self._recognizer is not None
         became = self._became(self._recognizer, look.frame.image)
         return SeenHand(

@@ -14,7 +14,7 @@ from vision.calibration.drift import Drift, DriftWatch
 from vision.camera import Frame
 from vision.errors import CalibrationError
 from vision.fitness import FIT, Fitness, Problem, StillWatch, assess, assess_tiles
-from vision.fitness.problems import HAND_IN_VIEW, LIMITS, MOVING
+from vision.fitness.problems import BLURRED, HAND_IN_VIEW, LIMITS, MOVING
 from vision.geometry import Calibration, Rectified, Zone
 from vision.readings import Image, Reading
 from vision.table import PLACE_ZONE, TABLE_HALF, TILE_WIDTH
@@ -65,7 +65,9 @@ class ZoneWatch:
         moved = self._watch(zone).look(view, frame.taken_at)
         drift = None if self._drift is None else self._drift.check(frame.image)
         found = assess(view, self.tile(zone), moved=moved, drift=drift if _is_sure(drift) else None)
-        return self._counted(found, without=HAND_IN_VIEW)
+        # Over an arm edges are soft: where one may be, only the tiles found will tell.
+        unclear = (HAND_IN_VIEW, BLURRED) if HAND_IN_VIEW in found.codes else ()
+        return self._counted(found, without=unclear)
 
     def after(self, zone: str, frame: Frame, view: Rectified, reading: Reading) -> Fitness:
         """Judge a zone whose tiles were found."""
@@ -77,8 +79,12 @@ class ZoneWatch:
             assess_tiles(view.image, tile, boxes, strips=self._beside(zone, frame.image, view))
         )
 
-    def _counted(self, found: Fitness, without: str | None = None) -> Fitness:
-        left_out = self._ignored | {without}
+    def forget(self, zone: str) -> None:
+        """What comes next in a zone has nothing to do with what was seen there."""
+        self._still.pop(zone, None)
+
+    def _counted(self, found: Fitness, without: Collection[str] = ()) -> Fitness:
+        left_out = self._ignored.union(without)
         return Fitness(tuple(problem for problem in found.problems if problem.code not in left_out))
 
     def _watch(self, zone: str) -> StillWatch:

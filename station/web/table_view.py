@@ -85,7 +85,7 @@ def health(state: State, words: Words, names: Mapping[int, str]) -> list[Health]
 
 
 def guidance(state: State, words: Words, names: Mapping[int, str]) -> list[str]:
-    """What to do so that the waiting zone can be read: of its first problem, which often causes the others."""
+    """What to do so that the waiting zone can be read: its first problem often causes the others."""
     waiting = state.get("guidance") or {}
     problems = waiting.get("problems") or []
     if not problems or waiting.get("anyway"):

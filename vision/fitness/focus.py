@@ -57,14 +57,14 @@ def lively_blocks(view: Image, tile: float) -> Floats:
 def blur(view: Image, tile: float, boxes: Floats | None) -> float | None:
     """Blur of the view in widths of a tile: the middle one of its tiles; None where nothing tells it.
 
-    Without boxes the sharper quarter of all blocks with contrast decides: not all of them hold sharp edges.
+    Without boxes the sharpest block with contrast decides: not all of them hold edges that could be sharp.
     """
     known = boxes is not None and len(boxes) > 0
     where: NDArray[np.float32] = boxes if known and boxes is not None else lively_blocks(view, tile)
     sigmas = [s for s in (edge_sigma(tile_crop(view, box)) for box in where) if s is not None]
     if known:
         return float(np.median(sigmas)) if sigmas else None
-    return float(np.percentile(sigmas, 25)) if len(sigmas) >= ENOUGH_BLOCKS else None
+    return min(sigmas) if len(sigmas) >= ENOUGH_BLOCKS else None
 
 
 def focus(view: Image, tile: float, boxes: Floats | None, limits: Limits) -> list[Problem]:

@@ -37,8 +37,6 @@ THIN = 0.3
 """Regions narrower than this many widths of a tile are no hand: rims of tiles, the edge of the cloth."""
 REACH = 0.3
 """How near to the border, in widths of a tile, a region has to come to reach in from it."""
-LYING = 3.0
-"""Area, in tiles, from which a region that reaches in from nowhere counts too, where tiles are known."""
 GROW, GROW_FAR = 0.2, 0.55
 """Share of its width by which a tile's box is widened before it is taken out, and by which at its far border:
 its shadow, and its side where the camera looks from there."""
@@ -176,7 +174,7 @@ def hands(
     cloth: Cloth | None = None,
     limits: Limits = LIMITS,
 ) -> list[Problem]:
-    """Tell whether a hand, an arm or a thing is in the zone (uint8 BGR, upright for its player).
+    """Tell whether a hand, an arm or a thing reaches into the zone (uint8 BGR, upright for its player).
 
     ``tile``: width of a tile in pixels of it; ``boxes``: tiles ``(N, 4)`` where they are known. Without
     boxes a tile cut by the border looks like a hand.
@@ -190,8 +188,7 @@ def hands(
     margin = max(1, round(REACH * tile * factor))
     for x, y, wide, high, area in regions:
         reaches = x <= margin or x + wide >= mask.shape[1] - margin or y + high >= rim - margin
-        lies = boxes is not None and y > margin and area > LYING * one
-        if area / one > limits.hand and (reaches or lies):
+        if area / one > limits.hand and reaches:
             box: Box = (x / factor, y / factor, (x + wide) / factor, (y + high) / factor)
             return [Problem(HAND_IN_VIEW, box, round(area / one, 2), limits.hand)]
     return []

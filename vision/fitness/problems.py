@@ -27,7 +27,7 @@ __all__ = [
 CAMERA_MOVED: Final = "camera_moved"
 """The camera does not stand where it was taught."""
 HAND_IN_VIEW: Final = "hand_in_view"
-"""Something large that is neither cloth nor tile reaches into the zone, or lies in it."""
+"""Something large that is neither cloth nor tile reaches into the zone."""
 MOVING: Final = "moving"
 """Something in the zone moved since the frame before."""
 TOO_DARK: Final = "too_dark"
@@ -60,7 +60,7 @@ class Limits:
     """``too_bright``: share of the tiles' pixels at the upper end of the scale. Measured."""
     blur: float = 0.062
     """``blurred``: sigma of the blur of edges, in widths of a tile. Measured."""
-    blur_blocks: float = 0.1
+    blur_blocks: float = 0.085
     """The same where no tiles are known: what has contrast is measured, also what lies out of focus."""
     edge: float = 0.03
     """``outside_zone``: a tile this near to the border, in widths of a tile, may be cut."""

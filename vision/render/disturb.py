@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -22,6 +23,8 @@ THUMB = ((-34.0, -118.0), (-66.0, -78.0))
 FINGER, PALM, WRIST, ELBOW = 9.5, 44.0, 34.0, 46.0
 """Half widths of the parts of an arm, in mm."""
 SHADE = 0.62
+HALO = 2.3
+"""Radius of a mirrored lamp's halo, in radii of its core: what lies beyond is below a grey level."""
 
 
 def _line(
@@ -65,36 +68,61 @@ def _discs(
     return list(zip(middles, radii.tolist(), strict=True))
 
 
-def _mask(image: Image, discs: list[tuple[Matrix, float]]) -> Image:
-    mask = np.zeros(image.shape[:2], np.uint8)
-    for middle, radius in discs:
-        centre = (round(float(np.clip(middle[0], -1e4, 1e4))), round(float(np.clip(middle[1], -1e4, 1e4))))
-        cv2.circle(mask, centre, max(1, round(radius)), 255, -1, cv2.LINE_AA)
-    return mask
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shape:
+    """A mask ``(h, w)`` and where its top left corner lies in the picture, x and y."""
+
+    mask: Image
+    x: int
+    y: int
+
+    def part(self, image: Image) -> Image:
+        """The pixels of a picture beneath the mask."""
+        return image[self.y : self.y + self.mask.shape[0], self.x : self.x + self.mask.shape[1]]
+
+
+def _shape(size: tuple[int, int], discs: list[tuple[Matrix, float]], margin: int = 2) -> _Shape | None:
+    """Draw discs, as far as they are inside a picture of ``size`` (height, width); None where none is."""
+    middles = np.clip(np.asarray([middle for middle, _ in discs]), -1e4, 1e4)
+    radii = np.asarray([radius for _, radius in discs])[:, None]
+    low = np.maximum(np.floor((middles - radii).min(axis=0)).astype(int) - margin, 0)
+    high = np.minimum(np.ceil((middles + radii).max(axis=0)).astype(int) + margin, (size[1], size[0]))
+    if (high <= low).any():
+        return None
+    mask = np.zeros((int(high[1] - low[1]), int(high[0] - low[0])), np.uint8)
+    for (x, y), radius in zip(np.rint(middles - low).astype(int).tolist(), radii[:, 0], strict=True):
+        cv2.circle(mask, (x, y), max(1, round(float(radius))), 255, -1, cv2.LINE_AA)
+    return _Shape(mask, int(low[0]), int(low[1]))
 
 
 def draw_arms(image: Image, arms: Sequence[Arm], camera: Pinhole, slant: Matrix) -> Image:
     """Draw arms with their soft shadows; ``slant``: millimetres of shadow per millimetre of height."""
+    if not arms:
+        return image
+    image, size = image.copy(), (image.shape[0], image.shape[1])
     for arm in arms:
         hand, sleeve = _parts(arm)
-        below = [(middle, radius) for middle, radius in _discs(arm, [*hand, *sleeve], camera, 2.0)]
-        shift = camera.project(np.asarray([[*(slant * arm.height), 2.0]])) - camera.project(
-            np.asarray([[0.0, 0.0, 2.0]])
-        )
-        shadow = _mask(image, [(middle + shift[0], radius) for middle, radius in below])
-        shadow = np.asarray(cv2.GaussianBlur(shadow, (0, 0), image.shape[1] / 180), np.uint8)
-        image = _mix(image, (image * SHADE).astype(np.uint8), shadow)
-        covered = arm.sleeve or arm.colour
-        for parts, colour in ((sleeve, covered), (hand, arm.colour)):
-            mask = _mask(image, _discs(arm, parts, camera, arm.height))
-            image = _mix(image, _rounded(mask, colour), mask)
+        points = np.asarray([[*(slant * arm.height), 2.0], [0.0, 0.0, 2.0]])
+        shift = -np.diff(camera.project(points), axis=0)[0]
+        below = [(middle + shift, radius) for middle, radius in _discs(arm, [*hand, *sleeve], camera, 2.0)]
+        soft = image.shape[1] / 180
+        shadow = _shape(size, below, margin=int(3 * soft))
+        if shadow is not None:
+            blurred = np.asarray(cv2.GaussianBlur(shadow.mask, (0, 0), soft), np.uint8)
+            part = shadow.part(image)
+            part[:] = _mix(part, (part * SHADE).astype(np.uint8), blurred)
+        for parts, colour in ((sleeve, arm.sleeve or arm.colour), (hand, arm.colour)):
+            shape = _shape(size, _discs(arm, parts, camera, arm.height))
+            if shape is not None:
+                part = shape.part(image)
+                part[:] = _mix(part, _rounded(shape.mask, colour, image.shape[1] / 90), shape.mask)
     return image
 
 
-def _rounded(mask: Image, colour: Colour) -> Image:
+def _rounded(mask: Image, colour: Colour, round_px: float) -> Image:
     """The colour, darker towards the rim: skin and cloth are round, not flat."""
     depth = cv2.distanceTransform((mask > 127).astype(np.uint8), cv2.DIST_L2, 3)
-    shade = 0.72 + 0.28 * np.clip(depth / max(1.0, mask.shape[1] / 90), 0, 1)
+    shade = 0.72 + 0.28 * np.clip(depth / max(1.0, round_px), 0, 1)
     return np.asarray(np.clip(shade[..., None] * np.asarray(colour, np.float32), 0, 255), np.uint8)
 
 
@@ -107,15 +135,21 @@ def draw_glares(image: Image, glares: Sequence[Glare], camera: Pinhole) -> Image
     """Add the light of lamps mirrored at tile height: a core that is white, and a halo."""
     if not glares:
         return image
-    y, x = np.mgrid[0 : image.shape[0], 0 : image.shape[1]].astype(np.float32)
-    bright = image.astype(np.float32)
+    image = image.copy()
     for glare in glares:
         spot = np.asarray([[glare.x, glare.y, TILE_DEPTH], [glare.x + glare.radius, glare.y, TILE_DEPTH]])
         middle, beside = camera.project(spot)
         radius = max(1.0, float(np.linalg.norm(beside - middle)))
+        left, top = np.maximum((middle - HALO * radius).astype(int), 0)
+        right, bottom = np.minimum((middle + HALO * radius).astype(int), (image.shape[1], image.shape[0]))
+        if right <= left or bottom <= top:
+            continue
+        y, x = np.mgrid[top:bottom, left:right].astype(np.float32)
         far = np.hypot(x - middle[0], y - middle[1]) / radius
-        bright += 330 * glare.strength * np.exp(-(np.maximum(0, far - 0.6)[..., None] ** 2) / 0.35)
-    return np.asarray(np.clip(bright, 0, 255), np.uint8)
+        light = 330 * glare.strength * np.exp(-(np.maximum(0, far - 0.6) ** 2) / 0.35)
+        part = image[top:bottom, left:right]
+        part[:] = np.clip(part + light[..., None], 0, 255).astype(np.uint8)
+    return image
 
 
 def shake(image: Image, upset: Upset) -> Image:

@@ -1,0 +1,163 @@
+"""The eyes at a rendered table: what disturbs a zone is told, and it is read when it is fit and rests."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from station.table.camera_worker import Eyes, SeenHand, Unfit
+from station.table.zone_watch import ZoneWatch
+from vision.calibration.drift import make_reference
+from vision.camera import RenderCamera
+from vision.geometry import Calibration, default_calibration, map_points, whole_picture
+from vision.hand import HandShape
+from vision.readings import LOW_SCORE, Reading, TileReading
+from vision.render import Arm, Bump, Glare, LaidHand, Scene, Upset, render, tile_quads
+from vision.render.laying import place_tiles
+
+KINDS = ("1m", "2m", "3m", "4m", "5m", "6m", "7m", "8m", "9m", "1z", "1z", "3s", "4s")
+SCENE = Scene(hands={0: LaidHand(concealed=KINDS, win="5s")}, light_seed=2)
+
+
+@cache
+def taught() -> Calibration:
+    exact = default_calibration()
+    return replace(exact, reference=make_reference(render(Scene()), exact))
+
+
+@dataclass
+class TrueReader:
+    """Reads what truly lies in zone 0; the ``doubted`` first readings have one doubt each."""
+
+    doubted: int = 0
+    reads: int = 0
+    seen: list[int] = field(default_factory=list)
+
+    def read(self, image: Any, *_: Any, **__: Any) -> Reading:
+        self.reads += 1
+        matrix = taught().zone("0").matrix()
+        doubts = (LOW_SCORE,) if self.reads <= self.doubted else ()
+        tiles = []
+        for kind, quad in tile_quads(SCENE):
+            corners = map_points(matrix, quad)
+            (x0, y0), (x1, y1) = corners.min(axis=0).tolist(), corners.max(axis=0).tolist()
+            tiles.append(
+                TileReading(kind, 0.99, (x0, y0, x1, y1), ((kind, 0.99),), 0, () if tiles else doubts)
+            )
+        row, last = tuple(range(13)), (13,)
+        return Reading(tuple(tiles), ((*row, 13),), (row, last), not doubts, doubts, 1.0, (1280, 388))
+
+
+class Ticking:
+    """A camera's clock: a tenth of a second between two frames."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        self.now += 0.1
+        return self.now
+
+
+def eyes(folder: Path, film: Sequence[Upset] = (), reader: TrueReader | None = None, **more: Any) -> Eyes:
+    file = folder / "scene.json"
+    replace(SCENE, film=tuple(film)).save(file)
+    reader, clock = reader or TrueReader(), Ticking()
+    calibration = more.pop("calibration", taught())
+    return Eyes(
+        lambda: RenderCamera(file, None, clock),
+        lambda: reader,
+        calibration,
+        frozenset(KINDS) | {"5s"},
+        HandShape(),
+        **more,
+    )
+
+
+def looks(sight: Eyes, most: int = 20) -> Counter[str]:
+    """What is told, look by look, until the hand is read."""
+    told: Counter[str] = Counter()
+    for _ in range(most):
+        seen = sight.hand(0, win=True)
+        if isinstance(seen, SeenHand):
+            assert Counter(seen.hand.reading.kinds) == Counter([*KINDS, "5s"])
+            return told
+        told[seen.fitness.codes[0]] += 1
+    raise AssertionError(f"never read: {told}")
+
+
+def lamp() -> Upset:
+    tile = next(tile for tile in place_tiles(SCENE) if tile.kind == "5m")
+    return Upset(glares=(Glare(tile.x, tile.y, 8.0),))
+
+
+ARM = Upset(arms=(Arm(0, 230.0, 120.0),))
+
+
+def test_a_calm_hand_is_read_at_the_first_look(tmp_path: Path) -> None:
+    assert looks(eyes(tmp_path)) == {}
+
+
+@pytest.mark.parametrize(
+    ("film", "code"),
+    [
+        ((ARM, ARM), "hand_in_view"),
+        ((lamp(), lamp()), "glare"),
+        ((Upset(bump=Bump(0.7, 10.0, 10.0)),) * 2, "camera_moved"),
+        ((Upset(gain=0.12),) * 2, "too_dark"),
+        ((Upset(blur=5.0),) * 2, "blurred"),
+    ],
+    ids=["arm", "lamp", "knock", "dark", "blur"],
+)
+def test_what_disturbs_a_zone_is_told_and_then_it_is_read(
+    tmp_path: Path, film: tuple[Upset, ...], code: str
+) -> None:
+    told = looks(eyes(tmp_path, film))
+    assert code in told
+    assert set(told) <= {code, "moving"}
+
+
+def test_a_hand_on_its_way_is_never_read(tmp_path: Path) -> None:
+    reader = TrueReader()
+    film = [Upset(arms=(Arm(0, 230.0, reach),)) for reach in (30.0, 50.0, 70.0, 90.0, 110.0, 130.0)]
+    sight = eyes(tmp_path, film, reader)
+    for _ in range(5):
+        assert isinstance(sight.hand(0, win=True), Unfit)
+    assert reader.reads == 0
+
+
+def test_a_person_has_it_read_as_it_is(tmp_path: Path) -> None:
+    seen = eyes(tmp_path, (ARM,) * 9).hand(0, win=True, anyway=True)
+    assert isinstance(seen, SeenHand)
+    assert seen.taken_at > 100.0
+
+
+def test_what_a_table_ignores_does_not_keep_it_from_reading(tmp_path: Path) -> None:
+    assert looks(eyes(tmp_path, (ARM,) * 9, ignored=("hand_in_view",))) == {}
+
+
+@pytest.mark.parametrize(("doubted", "reads", "accepted"), [(0, 1, True), (1, 3, True), (2, 3, False)])
+def test_a_reading_with_doubts_is_put_to_the_vote_of_three_frames(
+    tmp_path: Path, doubted: int, reads: int, accepted: bool
+) -> None:
+    reader = TrueReader(doubted)
+    seen = eyes(tmp_path, (), reader).hand(0, win=True)
+    assert isinstance(seen, SeenHand)
+    assert (reader.reads, seen.hand.reading.accept) == (reads, accepted)
+    assert Counter(seen.hand.reading.kinds) == Counter([*KINDS, "5s"])
+
+
+def test_whole_pictures_and_cameras_that_nobody_taught_are_not_judged(tmp_path: Path) -> None:
+    assert not ZoneWatch(None).judges("0")
+    assert not ZoneWatch(whole_picture((1600, 1200))).judges("0")
+    assert ZoneWatch(taught()).judges("0")
+    assert not ZoneWatch(taught()).judges("9")
+
+
+def test_a_tile_is_as_wide_as_the_cloth_says() -> None:
+    assert ZoneWatch(taught()).tile("0") == pytest.approx(30 * 1280 / 568)
