@@ -191,8 +191,8 @@ class TileReading:
     ``kind`` is a tile id (``1m`` … ``8f``, ``back``); ``score`` the calibrated probability that it
     is right; ``box`` lies in the upright picture; ``alternatives`` are the three most probable kinds
     with their probabilities, best first (``kind`` itself leads); ``group`` is the index into
-    ``Reading.groups``; ``doubts`` are the codes of this module that make a person look again. ``red``: whether
-    a five is a red one, None where the model is not sure or does not say, or the rule set has none.
+    ``Reading.groups``; ``doubts`` are the codes of this module that make a person look again. ``red``:
+    whether a five is a red one, None where the model is not sure or does not say, or the rule set has none.
     """
 
     kind: str
