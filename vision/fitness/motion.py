@@ -75,7 +75,7 @@ class StillWatch:
 
     tile: float
     frames: int = 2
-    within_s: float = 2.0
+    within_s: float = 10.0
     limits: Limits = LIMITS
     _seen: deque[tuple[float, Thumb]] = field(default_factory=deque, init=False)
 
