@@ -11,6 +11,7 @@ import numpy as np
 from vision.arrange import Arrangement, overlapping
 from vision.errors import ShapeError
 from vision.readings import (
+    BLANK_OR_BACK,
     CUT_AT_BORDER,
     DOUBT_CODES,
     FIFTH_COPY,
@@ -42,6 +43,7 @@ __all__ = [
 ]
 
 ALTERNATIVES = 3
+WHITE = "5z"
 COPIES = 4
 """Copies of a kind in a tile set; of a flower there is one."""
 
@@ -54,8 +56,8 @@ class Thresholds:
     was looked at from; ``outside``: probability of kinds that the set in play lacks above which it is;
     ``box``: detector score below which it is; ``border``: pixels from the edge of the picture within which a
     tile may be cut; ``overlap``: distance of two tiles, in tile widths, below which one lies on the other;
-    ``unseen`` and ``unseen_back``: probability of an open and of a face-down tile, where none was
-    found, from which the whole reading is.
+    ``unseen``, ``unseen_blank`` and ``unseen_back``: probability of an open tile, of a white dragon and of a
+    face-down tile, where none was found, from which the whole reading is: bare cloth looks like a blank tile.
     ``red``: probability from which a five is a red one; below one minus this it is none.
     """
 
@@ -66,6 +68,7 @@ class Thresholds:
     border: float = 1.0
     overlap: float = 0.7
     unseen: float = 0.7
+    unseen_blank: float = 0.97
     unseen_back: float = 0.9
     red: float = 0.8
 
@@ -173,6 +176,17 @@ def _strays(lie: Arrangement, kinds: Sequence[str], shape: HandShape) -> set[int
     return backs
 
 
+def _blanks(lie: Arrangement, kinds: Sequence[str], shape: HandShape) -> set[int]:
+    """Positions of white dragons that may be the face-down tiles of a meld: ``5z X X 5z``."""
+    blanks: set[int] = set()
+    for group in lie.groups:
+        white = [i for i in group if kinds[i] == WHITE]
+        covered = [BACK if i in white else kinds[i] for i in group]
+        if white and shape.meld(covered) in ("A", "H") and meld_faces(covered) is not None:
+            blanks.update(white)
+    return blanks
+
+
 FIVES = frozenset({"5m", "5p", "5s"})
 
 
@@ -214,6 +228,7 @@ def tile_readings(
     surplus, strays = _surplus(kinds, [o.score for o in ordered]), _strays(lie, kinds, shape)
     floors = np.ones(len(found)) if sight is None else sight.floor
     reds = sight.red if sight is not None and shape.red else None
+    blanks = _blanks(lie, kinds, shape)
     covering = overlapping(found, limits.overlap)
     tiles: list[TileReading] = []
     for position, (index, opinion) in enumerate(zip(lie.order, ordered, strict=True)):
@@ -224,6 +239,7 @@ def tile_readings(
             FIFTH_COPY: position in surplus,
             NOT_IN_SET: opinion.outside > limits.outside,
             STRAY_BACK: position in strays,
+            BLANK_OR_BACK: position in blanks,
             CUT_AT_BORDER: _touches(box, area, limits.border),
             UNSURE_BOX: float(found.scores[index]) < limits.box,
             OVERLAP: bool(covering[index]),

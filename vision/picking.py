@@ -31,6 +31,7 @@ Glance = Callable[[Floats], Floats]
 """Boxes ``(N, 4)`` -> probabilities ``(N, 44)``, looked at once."""
 
 BACK = LABELS.index("back")
+WHITE = LABELS.index("5z")
 SPARE = 8
 """Candidates classified beyond the expected number, so that the classifier can throw false boxes out."""
 NOT_A_TILE = 0.5
@@ -110,9 +111,9 @@ def pick(
         beside = glance(places) if len(places) else shares[:0]
         boxes, shown = np.concatenate([found.boxes[rest], places]), np.concatenate([shares[rest], beside])
         covered = (shown[:, BACK] >= limits.unseen_back) & _beside_alike(boxes, tiles, shares[kept])
-        alarms[UNSEEN_TILE] = bool(
-            ((shown[:, :BACK].max(axis=1, initial=0) >= limits.unseen) | covered).any()
-        )
+        printed = np.delete(shown[:, :BACK], WHITE, axis=1).max(axis=1, initial=0) >= limits.unseen
+        blank = shown[:, WHITE] >= limits.unseen_blank
+        alarms[UNSEEN_TILE] = bool((printed | blank | covered).any())
     return Picked(tiles, sight.take(kept), frozenset(code for code, sounds in alarms.items() if sounds))
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from vision.errors import ShapeError, VisionError
 
 __all__ = [
+    "BLANK_OR_BACK",
     "CUT_AT_BORDER",
     "DOUBT_CODES",
     "EXTRA_TILES",
@@ -69,6 +70,8 @@ STRAY_BACK: Final = "stray_back"
 """A face-down tile that belongs to no concealed kong or face-down set."""
 EXTRA_TILES: Final = "extra_tiles"
 """More tiles lie open in view than expected (a doubt of the whole reading)."""
+BLANK_OR_BACK: Final = "blank_or_back"
+"""White dragons lie where face-down tiles of a meld would: a blank one looks like a light back."""
 OVERLAP: Final = "overlap"
 """Two tiles lie so close that one must lie on the other."""
 ODD_SIZE: Final = "odd_size"
@@ -91,6 +94,7 @@ DOUBT_CODES: Final = (
     OTHER_SET,
     FOREIGN_TILE,
     STRAY_BACK,
+    BLANK_OR_BACK,
     CUT_AT_BORDER,
     UNSURE_BOX,
     OVERLAP,

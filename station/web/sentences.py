@@ -152,6 +152,7 @@ DOUBTS: Final[dict[str, str]] = {
     "unsure_box": N_("Perhaps no tile"),
     "extra_tiles": N_("More tiles than expected"),
     "stray_back": N_("A face-down tile that belongs to no meld"),
+    "blank_or_back": N_("White dragon, or a tile face down? Look at it"),
     "overlap": N_("Two tiles lie on one another: lay them side by side"),
     "odd_size": N_("Something looks like a tile of another size: take it away"),
     "unseen_tile": N_("Perhaps a tile was overlooked: look at the gaps"),

@@ -116,6 +116,27 @@ def test_a_face_down_tile_in_a_group_that_is_no_meld_is_doubted() -> None:
     assert [tile.doubts for tile in tiles] == [(), (), ("stray_back",), ()]
 
 
+@pytest.mark.parametrize(
+    ("kinds", "doubted"),
+    [
+        (["5z", "7p", "7p", "5z"], {0, 3}),
+        (["back", "7p", "7p", "5z"], {3}),
+        (["7p", "5z", "7p"], {1}),
+        (["5z", "7p", "7p", "8p"], set()),
+        (["5z", "5z", "5z"], set()),
+        (["5z", "5z", "5z", "5z"], set()),
+        (["5z", "7p", "7p", "5z", "1m"], set()),
+    ],
+)
+def test_white_dragons_where_tiles_of_a_meld_lie_face_down_are_doubted(
+    kinds: list[str], doubted: set[int]
+) -> None:
+    found = Detections.of([(100 + 30 * k, 100, 130 + 30 * k, 140) for k in range(len(kinds))])
+    seen = [Opinion(((kind, 0.99),), 0.0) for kind in kinds]
+    tiles = tile_readings(found, seen, arrange(found), AREA, Thresholds(), HandShape(16, "CPKAH"))
+    assert {k for k, tile in enumerate(tiles) if "blank_or_back" in tile.doubts} == doubted
+
+
 def test_a_concealed_kong_is_not_doubted() -> None:
     assert why_not(read(["back", "7z", "7z", "back"]), 4) == ()
 

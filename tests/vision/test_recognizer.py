@@ -96,6 +96,17 @@ def test_a_tile_that_the_detector_does_not_see_is_a_doubt(paint: Callable, kind:
     assert reading.why == ("unseen_tile",)
 
 
+@pytest.mark.parametrize(("kind", "why"), [("6z", ("unseen_tile",)), ("5z", ())])
+def test_cloth_that_may_be_a_blank_tile_is_no_tile_overlooked(
+    paint: Callable, kind: str, why: tuple[str, ...]
+) -> None:
+    picture = paint()
+    end = picture.row(HAND[:5], 100, 100)
+    picture.tile(kind, end, 100, heat=0.01)
+    picture.unclear.add(kind)
+    assert picture.recognizer().read(picture.image).why == why
+
+
 def test_a_gap_that_shows_cloth_is_no_doubt(paint: Callable) -> None:
     picture = paint()
     end = picture.row(HAND, 100, 100)

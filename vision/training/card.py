@@ -59,6 +59,7 @@ FIXED: dict[str, Any] = {
         "border": 1.0,
         "overlap": 0.7,
         "unseen": 0.7,
+        "unseen_blank": 0.97,
         "unseen_back": 0.9,
         "red": 0.8,
     },
