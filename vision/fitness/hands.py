@@ -25,7 +25,7 @@ SCALE = 12.0
 HUE, HUE_LEAST, SPREADS = 0.045, 0.02, 5.0
 """Distance between shares of blue and red (each 0 to 1) up to which a colour is that of the cloth: as many of
 the cloth's own usual distances from its middle, at least and at most this much."""
-SHADE, SHINE = 0.42, 1.7
+SHADE, SHINE = 0.42, 1.45
 """Light, as a share of the cloth's own, between which it is still cloth: in a shadow, under a lamp."""
 BINS = 50
 START = 0.07
@@ -54,13 +54,12 @@ Mask = NDArray[np.bool_]
 class Cloth:
     """Colour of a zone's cloth.
 
-    ``surface``: float64 ``(6, 2)``, shares of blue and red (0 to 1) as quadratic functions of x and y (-1 to
-    1 across the zone): lamps of two colours and a camera's corners shift them slowly. ``light``: 0 to 255;
+    ``surface``: float64 ``(6, 3)``, shares of blue and red (0 to 1) and light (0 to 255) as quadratics
+    of x and y (-1 to 1 across the zone): lamps of two colours and a camera's corners shift them slowly.
     ``spread``: distance of shares from the surface up to which a colour is the cloth's.
     """
 
     surface: NDArray[np.float64]
-    light: float
     spread: float
 
     @classmethod
@@ -74,23 +73,25 @@ class Cloth:
         near = free & (np.linalg.norm(shares - _peak(shares[free]), axis=2) < START) if free.any() else free
         if near.mean() < LEAST_SEEN:
             return None
-        terms, seen = _terms(light.shape)[near], shares[near]
-        kept, surface, spread = np.ones(len(seen), np.bool_), np.zeros((6, 2)), HUE
+        terms, seen = _terms(light.shape)[near], np.concatenate([shares, light[..., None]], axis=2)[near]
+        kept, surface, spread = np.ones(len(seen), np.bool_), np.zeros((6, 3)), HUE
         for _ in range(FITS):
             some, values = terms[kept], seen[kept]
             surface = np.linalg.solve(some.T @ some + 1e-6 * np.eye(6), some.T @ values)
-            distance = np.linalg.norm(seen - terms @ surface, axis=1)
+            distance = np.linalg.norm((seen - terms @ surface)[:, :2], axis=1)
             spread = min(HUE, max(HUE_LEAST, SPREADS * float(np.median(distance[kept]))))
             kept = distance < spread
             if kept.sum() < LEAST_SEEN * light.size:
                 return None
-        return cls(surface, float(np.median(light[near][kept])), spread)
+        return cls(surface, spread)
 
-    def distance(self, shares: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Distance ``(h, w)`` of shares of blue and red ``(h, w, 2)`` from the cloth's."""
-        return np.asarray(
-            np.linalg.norm(shares - _terms(shares.shape[:2]) @ self.surface, axis=2), np.float64
-        )
+    def differs(self, view: Image) -> Mask:
+        """Mask ``(h, w)`` of what is not cloth, neither in a shadow nor under a lamp."""
+        shares, light = _shares(view.astype(np.float32))
+        own = _terms(light.shape) @ self.surface
+        far = np.linalg.norm(shares - own[..., :2], axis=2) > self.spread
+        usual = np.maximum(own[..., 2], 1.0)
+        return np.asarray(far | (light < SHADE * usual) | (light > SHINE * usual), np.bool_)
 
 
 def _peak(shares: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -128,9 +129,7 @@ def foreign(
     cloth = cloth or Cloth.of(small, tiles)
     if cloth is None:
         return np.zeros(tiles.shape, np.bool_), tiles.shape[0]
-    shares, light = _shares(small.astype(np.float32))
-    dull = (light < SHADE * cloth.light) | (light > SHINE * cloth.light)
-    odd = dull | (cloth.distance(shares) > cloth.spread)
+    odd = cloth.differs(small)
     mask = (odd & ~tiles).astype(np.uint8)
     rim = mask.shape[0] - _rim(odd & ~tiles, tile * factor)
     mask[rim:] = 0
