@@ -415,3 +415,15 @@ def test_assets_are_there_and_cached_by_their_hash(client):
         assert answer.status_code == 200
         assert "immutable" in answer.headers["cache-control"]
     assert client.get("/static/hand.js").headers["cache-control"] == "no-cache"
+
+
+def test_what_keeps_a_zone_from_being_read_is_told_and_can_be_passed_over():
+    state = sample("claim")
+    problem = {"code": "hand_in_view", "box": [1.0, 2.0, 3.0, 4.0]}
+    state["guidance"] = {"place": state["claim"]["place"], "problems": [problem], "anyway": False}
+    html = render_fragment("referee", state, "en")
+    assert "Take hands and things away from the tiles" in text_of(html)
+    assert 'data-post="anyway"' in html
+    assert 'data-post="anyway"' not in render_fragment("players", state, "en")
+    state["guidance"]["anyway"] = True
+    assert 'data-post="anyway"' not in render_fragment("referee", state, "en")
