@@ -12,7 +12,10 @@ from vision.device import AS_IT_IS, DeviceCamera, Frame, Wishes
 from vision.errors import CameraError
 from vision.geometry import Calibration
 from vision.pictures import SUFFIXES, load_image
-from vision.render import Scene, render
+from vision.readings import Image
+from vision.render import Scene
+from vision.render.renderer import draw, photograph
+from vision.render.upset import Upset
 
 __all__ = ["Camera", "DeviceCamera", "FolderCamera", "Frame", "RenderCamera", "Wishes", "open_camera"]
 
@@ -63,7 +66,7 @@ class RenderCamera:
     """Renders a scene file, read again for every frame, with fresh sensor noise each time.
 
     The noise counts from the scene's first frame, so that a scene looks the same in every run, however
-    often another one was looked at before.
+    often another one was looked at before. What stays as it was since the last frame is not drawn anew.
     """
 
     scene: Path
@@ -71,13 +74,19 @@ class RenderCamera:
     clock: Clock = time.time
     taken: int = field(default=0, init=False)
     shown: Scene | None = field(default=None, init=False)
+    _drawn: tuple[Upset, Image] | None = field(default=None, init=False)
 
     def grab(self) -> Frame:
         """Render the scene as the file has it now; raises SceneError when it cannot be read."""
         scene = Scene.load(self.scene)
-        self.taken = self.taken + 1 if scene == self.shown else 0
-        self.shown = scene
-        image = render(scene, self.calibration, self.taken, upset=scene.upset(self.taken))
+        if scene == self.shown:
+            self.taken += 1
+        else:
+            self.taken, self.shown, self._drawn = 0, scene, None
+        upset = scene.upset(self.taken)
+        if self._drawn is None or self._drawn[0] != upset:
+            self._drawn = upset, draw(scene, self.calibration, upset=upset)
+        image = photograph(self._drawn[1], scene.light_seed, self.taken)
         return Frame(image, self.clock(), str(self.scene))
 
     def close(self) -> None:

@@ -1,6 +1,7 @@
 import itertools
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -11,6 +12,7 @@ from vision.camera import DeviceCamera, Frame, Wishes, open_camera
 from vision.device import AS_IT_IS
 from vision.errors import CameraError, ImageError, SceneError
 from vision.geometry import default_calibration
+from vision.render import Bump, Scene, Upset, render
 
 
 def put(folder: Path, name: str, level: int, at: int) -> None:
@@ -79,6 +81,17 @@ class TestRender:
         first, second = camera.grab().image, camera.grab().image
         difference = cv2.absdiff(first, second)
         assert 0 < difference.mean() < 6
+
+    def test_every_frame_of_a_film_is_the_one_rendered_for_it(self, tmp_path: Path) -> None:
+        path, size = tmp_path / "scene.json", default_calibration((320, 240))
+        knocked = Upset(bump=Bump(2.0))
+        scene = Scene(indicator="1p", light_seed=3, film=(knocked, knocked, Upset(gain=0.5)))
+        camera = open_camera(f"render:{path}", size)
+        for shown in (scene, replace(scene, light_seed=4), scene):
+            shown.save(path)
+            for number in range(5):
+                wanted = render(shown, size, number, upset=shown.upset(number))
+                assert np.array_equal(camera.grab().image, wanted), number
 
     def test_a_missing_scene_is_said_plainly(self, tmp_path: Path) -> None:
         with pytest.raises(SceneError, match="cannot be read"):

@@ -23,7 +23,7 @@ from vision.render.scene import Scene
 from vision.render.upset import CALM, Upset
 from vision.table import TABLE_HALF, TILE_DEPTH, TILE_HEIGHT, TILE_WIDTH
 
-__all__ = ["Look", "render", "tile_quads"]
+__all__ = ["Look", "draw", "photograph", "render", "tile_quads"]
 
 FLOOR, FRAME, CONSOLE, WINDOW = (72, 78, 88), (44, 52, 66), (48, 44, 42), (92, 84, 78)
 FRAME_WIDTH = 42.0
@@ -194,8 +194,9 @@ def _grain(size: tuple[int, int]) -> Image:
     return np.asarray(np.clip(noise, 0, 255), np.uint8)
 
 
-def _through_camera(image: Image, rng: np.random.Generator) -> Image:
-    """Lens blur, sensor noise and JPEG."""
+def photograph(image: Image, light_seed: int, seed: int) -> Image:
+    """Take a drawn picture (uint8 BGR) through the camera: lens blur, sensor noise and JPEG, by the seeds."""
+    rng = np.random.default_rng([light_seed & 0xFFFFFFFF, seed, 3])
     image = np.asarray(cv2.GaussianBlur(image, (0, 0), rng.uniform(0.5, 0.8)), np.uint8)
     height, width = image.shape[:2]
     x, y = rng.integers(0, 64, 2)
@@ -233,6 +234,20 @@ def render(
     arguments give the same bytes. ``upset``: what disturbs this frame (``scene.film`` is not looked at).
     Raises SceneError when a hand does not fit its zone.
     """
+    return photograph(draw(scene, calibration, look, upset), scene.light_seed, seed)
+
+
+def draw(
+    scene: Scene,
+    calibration: Calibration | None = None,
+    look: Look | None = None,
+    upset: Upset = CALM,
+) -> Image:
+    """Draw what the camera looks at, without its own blur and noise: the dear part of `render`.
+
+    Frames of one scene with one ``upset`` share it; each is then taken by `photograph`. Arguments and errors
+    as of `render`.
+    """
     calibration, look = calibration or default_calibration(), look or Look()
     camera = pinhole_of(calibration)
     tiles = place_tiles(scene) + [PlacedTile(s.kind, s.x, s.y, s.turn) for s in upset.strays]
@@ -246,5 +261,4 @@ def render(
         _draw_sides(image, tile, camera, light, look)
         _draw_top(image, tile, camera, look)
     image = _lit(draw_arms(image, upset.arms, camera, slant), lamp)
-    image = shake(draw_glares(image, upset.glares, camera), upset)
-    return _through_camera(image, np.random.default_rng([scene.light_seed & 0xFFFFFFFF, seed, 3]))
+    return shake(draw_glares(image, upset.glares, camera), upset)
