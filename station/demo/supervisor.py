@@ -14,8 +14,9 @@ from typing import Any
 
 from station.errors import StationError
 
-READY_TIMEOUT_S = 60.0
-STOP_TIMEOUT_S = 4.0
+READY_TIMEOUT_S = 180.0
+"""A process that can't start says so and ends at once: only on a busy computer it takes this long."""
+STOP_TIMEOUT_S = 8.0
 RESTART_PAUSE_S = 0.2
 MAX_FAILED_STARTS = 5
 """Starts in a row that never got ready before the child counts as broken."""
@@ -28,7 +29,10 @@ class ChildFailed(StationError):
 
 
 class Child:
-    """One process: started, restarted when it dies, stopped by pid. Its stderr goes to a file."""
+    """One process: started, restarted when it dies, stopped by pid. Its stderr goes to a file.
+
+    It holds a pipe to us as its stdin, and ends when that does: also when we are killed.
+    """
 
     def __init__(self, name: str, arguments: Sequence[str], folder: Path) -> None:
         self.name = name
@@ -105,11 +109,11 @@ class Child:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",
-                "station.cli.main",
+                "station.cli.leashed",
                 *self._arguments,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=errors,
-                stdin=asyncio.subprocess.DEVNULL,
+                stdin=asyncio.subprocess.PIPE,
                 # A Ctrl-C at the terminal is for the demo, which stops its children in order.
                 start_new_session=True,
             )

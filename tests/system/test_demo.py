@@ -8,6 +8,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,14 +20,15 @@ import pytest
 
 from engine import rulesets
 from tests.engine.extras import needs
+from tests.system.running import LEASHED, finished, leash
 from vision.model_card import DEFAULT_CARD, LABELS
 
-pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.timeout(600)]
 
 
-def _demo(home: Path, *words: str, timeout: float = 200) -> tuple[int, dict[str, Any], str]:
-    command = [sys.executable, "-m", "station.cli.main", "--home", str(home), "demo", "--headless", "--json"]
-    done = subprocess.run([*command, *words], capture_output=True, text=True, timeout=timeout, check=False)
+def _demo(home: Path, *words: str, timeout: float = 500) -> tuple[int, dict[str, Any], str]:
+    done = finished(home, "demo", "--headless", "--json", *words, timeout=timeout)
+    assert done.stdout, (done.returncode, done.stderr)
     return done.returncode, json.loads(done.stdout), done.stderr
 
 
@@ -147,43 +151,66 @@ def test_what_a_weakened_model_reads_wrong_is_mended(tmp_path: Path, weak_model:
 
 
 def test_without_a_terminal_it_plays_fetches_both_pages_and_ends(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "station.cli.main",
-        "--home",
-        str(tmp_path),
-        "demo",
-        "--auto",
-        "--hands",
-        "1",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = finished(tmp_path, "demo", "--auto", "--hands", "1", timeout=300)
     assert done.returncode == 0, done.stderr
     assert "/referee: " in done.stdout
     assert "/wall: " in done.stdout
     assert "every booked hand is the true one" in done.stdout
 
 
+@contextmanager
+def _playing(home: Path, command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """Give a demo that has begun to play."""
+    words = [*command, "--home", str(home), "demo", "--headless", "--hands", "50"]
+    with leash() as stdin, (home / "stderr").open("w+") as errors, ExitStack() as stack:
+        demo = subprocess.Popen(words, stdin=stdin, stdout=subprocess.DEVNULL, stderr=errors, text=True)
+        stack.callback(demo.wait)
+        stack.callback(demo.kill)
+        _wait_until(lambda: "Ctrl-C" in (home / "stderr").read_text() or demo.poll() is not None)
+        assert demo.poll() is None, (home / "stderr").read_text()
+        yield demo
+
+
+def _wait_until(condition: Callable[[], bool]) -> None:
+    """Wait as long as a busy computer may take."""
+    deadline = time.monotonic() + 200
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def _children(home: Path) -> list[int]:
+    return [int(file.read_text()) for file in (home / "demo").glob("*.pid")]
+
+
+def _lives(pid: int) -> bool:
+    """Whether a process runs; one that ended, and that nobody asked about yet, does not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    stat = Path(f"/proc/{pid}/stat")
+    return not (stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z")
+
+
 def test_it_stops_cleanly_when_told_to(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "station.cli.main",
-        "--home",
-        str(tmp_path),
-        "demo",
-        "--headless",
-        "--hands",
-        "50",
-    ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as demo:
-        assert demo.stderr is not None
-        for line in demo.stderr:
-            if line.startswith("Ctrl-C"):
-                break
+    with _playing(tmp_path, [sys.executable, "-m", "station.cli.main"]) as demo:
         demo.send_signal(signal.SIGTERM)
-        assert demo.wait(10) == 0
-    for pid_file in (tmp_path / "demo").glob("*.pid"):
-        with pytest.raises(ProcessLookupError):
-            os.kill(int(pid_file.read_text()), 0)
+        assert demo.wait(60) == 0
+        assert len(_children(tmp_path)) == 5
+        assert not any(map(_lives, _children(tmp_path)))
+
+
+def test_its_processes_end_with_it_when_it_is_killed(tmp_path: Path) -> None:
+    with _playing(tmp_path, [sys.executable, "-m", "station.cli.main"]) as demo:
+        demo.kill()
+        _wait_until(lambda: not any(map(_lives, _children(tmp_path))))
+        assert len(_children(tmp_path)) == 5
+
+
+def test_a_leashed_demo_ends_with_whoever_started_it(tmp_path: Path) -> None:
+    starter = "import subprocess, sys; subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE).wait()"
+    with _playing(tmp_path, [sys.executable, "-c", starter, *LEASHED]) as killed:
+        killed.kill()
+        _wait_until(lambda: not any(map(_lives, _children(tmp_path))))
+        assert len(_children(tmp_path)) == 5
