@@ -17,10 +17,29 @@ from station.demo.laid import LaidOpen, OpenTiles, shown, shown_open
 from station.places import Place, place_of, seat_of
 
 Request = tuple[str, dict[str, Any]]
+PATIENCE_S = 20.0
+"""How long the referee follows what the screen says before a zone has to be read as it is."""
 Layout = list[tuple[str, Tile]]
 
 FILLED = frozenset({"streak", "round", "seat", "flowers"})
 """Roles of facts which the table knows without a tap."""
+
+
+class Patience:
+    """Waits for a zone to become fit, but not for ever: as a weak recognizer has it, it may never be."""
+
+    def __init__(self) -> None:
+        self._told: tuple[int, float] | None = None
+        """The place of which the screen tells, and since when."""
+
+    def is_lost(self, claim: dict[str, Any], guidance: Mapping[str, Any] | None, now: float) -> bool:
+        """Whether a zone has to be read as it is; ``guidance``: what the screen says at ``now`` seconds."""
+        if guidance is None or guidance["anyway"] or is_read(claim):
+            self._told = None
+            return False
+        if self._told is None or self._told[0] != guidance["place"]:
+            self._told = guidance["place"], now
+        return now - self._told[1] >= PATIENCE_S
 
 
 def claim_body(rules: RuleSet, laid: LaidOpen, dealer: Place) -> dict[str, Any]:

@@ -6,6 +6,7 @@ The referee sees the table as a person would: the truth lies open, the screen sh
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from engine.rulesets import RuleSet
 from engine.tiles import Tile
 from station.demo.client import Rejected, TableClient
 from station.demo.laid import LaidOpen
-from station.demo.referee import claim_body, correction, is_read
+from station.demo.referee import Patience, claim_body, correction, is_read
 from station.demo.scenes import scene_of
 from station.demo.truth import Books, Pending, match_of
 from station.demo.world import STYLES, Hand
@@ -30,8 +31,6 @@ log = structlog.get_logger()
 POLL_S = 0.03
 GIVE_UP_S = 10.0
 """How long the referee waits for the camera to find the flipped tile."""
-PATIENCE_S = 20.0
-"""How long the referee follows what the screen says before a zone has to be read as it is."""
 QUIET_S = 0.4
 """After the last ruling: how long nothing more is booked before the session is closed."""
 
@@ -53,6 +52,7 @@ class Script:
         think_s: float = 0.0,
         on_call: Callable[[int], None] | None = None,
         on_hand: Callable[[int, str], None] | None = None,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._client = client
         self._rules = rules
@@ -65,6 +65,7 @@ class Script:
         self._think_s = think_s
         self._on_call = on_call
         self._on_hand = on_hand
+        self._now = now
         self._hand: Hand | None = None
         self._hand_no = 0
         self._pending: Pending | None = None
@@ -73,8 +74,7 @@ class Script:
         self._bluffs = 0
         self._shown: Scene | None = None
         self._indicator_looks = 0
-        self._told_since: float | None = None
-        """Since when the screen says what keeps a zone from being read."""
+        self._patience = Patience()
         self._books = Books(rules)
 
     @property
@@ -120,7 +120,7 @@ class Script:
         self._settle(state)
         if state["phase"] == "closed":
             return True
-        now = asyncio.get_running_loop().time()
+        now = self._now()
         locked = state["machine"] is not None and state["machine"]["locked"]
         if locked or state["log_pos"] != self._quiet[0]:
             self._quiet = state["log_pos"], now
@@ -271,9 +271,10 @@ class Script:
         pending, claim = self._pending, state["claim"]
         if pending is None or claim is None:
             return False
+        if self._patience.is_lost(claim, state["guidance"], self._now()):
+            return await self._client.post("anyway", {}, state["rev"])
         if not is_read(claim):
-            return await self._lose_patience(state)
-        self._told_since = None
+            return False
         dealer = Place(state["dealer"])
         fix = correction(claim, pending.laid, self._rules, dealer, mend=self._mend)
         if fix is not None:
@@ -287,17 +288,6 @@ class Script:
         if claim["place"] is None:
             return await self._unsettled(state)
         return await self._no_win(pending, state)
-
-    async def _lose_patience(self, state: dict[str, Any]) -> bool:
-        """Where a zone never becomes fit, as a weak recognizer may have it, it is read as it is."""
-        now, guidance = asyncio.get_running_loop().time(), state["guidance"]
-        if guidance is None or guidance["anyway"]:
-            self._told_since = None
-            return False
-        self._told_since = self._told_since or now
-        if now - self._told_since < PATIENCE_S:
-            return False
-        return await self._client.post("anyway", {}, state["rev"])
 
     async def _unsettled(self, state: dict[str, Any]) -> bool:
         """What lies open when the wall is exhausted can't be settled as it was read: nothing is booked."""

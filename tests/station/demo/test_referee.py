@@ -11,7 +11,15 @@ from engine.notation import parse_tiles
 from engine.tiles import Tile
 from station.demo.laid import LaidOpen, OpenTiles, shown, shown_open
 from station.demo.moves import Style
-from station.demo.referee import claim_body, correction, is_read, line_of, public_line
+from station.demo.referee import (
+    PATIENCE_S,
+    Patience,
+    claim_body,
+    correction,
+    is_read,
+    line_of,
+    public_line,
+)
 from station.demo.scenes import scene_of
 from station.places import Place, sides_of
 from tests.station.demo.played import new_hand
@@ -206,3 +214,30 @@ def test_the_gold_lies_on_the_wall_it_was_counted_on():
     assert scene.turned == ((turned.wall + dealer) % 4, turned.stack)
     assert scene.stacks == 18
     assert sum(sum(scene.heights(side)) for side in range(4)) == len(hand.wall.tiles)
+
+
+UNREAD = {"place": 1, "tiles": [], "shown": []}
+WAITS = {"place": 1, "problems": [{"code": "glare", "box": None}], "anyway": False}
+
+
+def test_a_zone_that_never_becomes_fit_is_read_as_it_is_after_a_while():
+    patience = Patience()
+    assert not patience.is_lost(UNREAD, WAITS, 100.0)
+    assert not patience.is_lost(UNREAD, WAITS, 100.0 + PATIENCE_S - 0.1)
+    assert patience.is_lost(UNREAD, WAITS, 100.0 + PATIENCE_S)
+
+
+@pytest.mark.parametrize(
+    ("claim", "guidance"),
+    [
+        pytest.param(UNREAD, None, id="became fit"),
+        pytest.param(UNREAD, {**WAITS, "anyway": True}, id="is read anyway"),
+        pytest.param(UNREAD, {**WAITS, "place": 2}, id="another place"),
+        pytest.param({**UNREAD, "tiles": [{}]}, WAITS, id="was read"),
+    ],
+)
+def test_the_patience_of_another_wait_begins_anew(claim, guidance):
+    patience = Patience()
+    patience.is_lost(UNREAD, WAITS, 0.0)
+    assert not patience.is_lost(claim, guidance, PATIENCE_S - 1)
+    assert not patience.is_lost(UNREAD, WAITS, PATIENCE_S)

@@ -65,6 +65,52 @@ class Table:
         return True
 
 
+class Dazzled(Table):
+    """A table whose camera never calls the claimed zone fit."""
+
+    def __init__(self):
+        super().__init__(barring=False)
+        self.anyway_at = []
+
+    async def state(self):
+        waiting = self.phase == "claim"
+        claim = {"place": 0, "tiles": [], "shown": []} if waiting else None
+        guidance = {"place": 0, "problems": [], "anyway": False} if waiting else None
+        return {**await super().state(), "claim": claim, "guidance": guidance}
+
+    async def post(self, action, body, rev):
+        if action == "claim":
+            self.phase = "claim"
+        elif action == "anyway":
+            self.anyway_at.append(self.now)
+            self.phase, self.hands = "ruled", 1
+        return await super().post(action, body, rev)
+
+    now = 0.0
+
+    def clock(self):
+        self.now += 5.0
+        return self.now
+
+
+def test_the_scripted_referee_has_a_zone_read_as_it_is_after_twenty_seconds(tmp_path):
+    table = Dazzled()
+    script = Script(
+        table,
+        rulesets.load("zhenjiang"),
+        tmp_path / "scene.json",
+        table=0,
+        hands=1,
+        seed=1,
+        mend=False,
+        now=table.clock,
+    )
+    table.script = script
+    asyncio.run(script.play())
+    assert len(table.claims) == 1
+    assert table.anyway_at == [25.0]
+
+
 @pytest.mark.parametrize("barring", [False, True], ids=["rejected", "false wins"])
 def test_players_go_on_after_a_claim_was_turned_down(tmp_path, barring):
     table, called = Table(barring), []
