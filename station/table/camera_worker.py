@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from station.table.zone_watch import RESTLESS, ZoneWatch
-from vision.camera import Camera, Frame
+from vision.camera import Camera, DeviceCamera, Frame
 from vision.fitness import Fitness
 from vision.geometry import Calibration, Rectified
 from vision.hand import HandShape
@@ -119,6 +119,11 @@ class Eyes:
         """Open the camera and load the networks, so that the first claim is not the slow one."""
         self._recognizer = self._recognizer or self._load()
         self._camera = self._camera or self._open()
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Names of the wishes that the driver of the open camera did not follow."""
+        return self._camera.refused if isinstance(self._camera, DeviceCamera) else ()
 
     def indicator(self, stacks: Sequence[tuple[int, int]] = ()) -> Seen:
         """Read the flipped tile (at most one is expected), in two frames: it must lie still.

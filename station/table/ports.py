@@ -34,6 +34,10 @@ class Eyesight(Protocol):
     def sees_indicator(self) -> bool:
         """Whether an indicator zone was taught; without one the flipped tile is typed in."""
 
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Names of the wishes that the camera's driver did not follow (`vision.device.Wishes`)."""
+
     async def indicator(self, stacks: Sequence[tuple[int, int]] = ()) -> Seen:
         """Read the flipped tile, in its zone or on one of the stacks. Raises VisionError."""
 

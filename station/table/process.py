@@ -49,6 +49,11 @@ class EyesThread:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="camera")
         self.sees_indicator = sees_indicator
 
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Names of the wishes that the camera's driver did not follow."""
+        return self._eyes.refused
+
     async def warm_up(self) -> None:
         """Load the networks and open the camera before they are needed."""
         await self._run(self._eyes.warm_up)

@@ -128,6 +128,7 @@ class Table(Broadcast):
             machine=machine_object(self.machine.view) if self.machine else None,
             camera=self.camera_code,
             frame_at=self.frame_at,
+            refused=self.eyes.refused if self.eyes else (),
             guidance=self.guidance,
             central=central,
             unsent=unsent,

@@ -21,6 +21,8 @@ from vision.fitness import Problem
 WINDS = ("1z", "2z", "3z", "4z")
 THROWING = ("dice", "gold")
 """Phases in which somebody throws dice."""
+AT_EASE = ("start", "ruled", "closed")
+"""Phases between hands: then there is time for what a technician should know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +58,16 @@ class Surroundings:
     """What the state shows besides the log: devices, link and time.
 
     ``machine`` is None for a table without one. ``unsent``: events the central station has not yet
-    acknowledged. ``now``: Unix seconds; ``frame_at``: of the last frame looked at. ``guidance``: what keeps
-    a zone from being read. ``choices``: how a person may go on after a cut motion. ``sides``: the side of the
-    table of each place. ``other_set``: the machine builds other walls than the rules want.
+    acknowledged. ``now``: Unix seconds; ``frame_at``: of the last frame looked at. ``refused``: wishes that
+    the camera's driver did not follow. ``guidance``: what keeps a zone from being read. ``choices``: how a
+    person may go on after a cut motion. ``sides``: the side of the table of each place. ``other_set``: the
+    machine builds other walls than the rules want.
     """
 
     machine: dict[str, Any] | None = None
     camera: str = "camera.ok"
     frame_at: float | None = None
+    refused: tuple[str, ...] = ()
     guidance: Guidance | None = None
     central: str = "central.none"
     unsent: int = 0
@@ -101,7 +105,7 @@ def state_object(
         "flowers": _flowers(session, rules, around.now),
         "indicator": _indicator(session),
         "machine": around.machine,
-        "camera": {"code": around.camera, "age_s": _age(around)},
+        "camera": {"code": around.camera, "age_s": _age(around), "refused": list(around.refused)},
         "guidance": None if around.guidance is None else around.guidance.to_json(),
         "central": {"code": around.central, "unsent": around.unsent},
         "claim": claim_object(session, rules, proposal),
@@ -224,6 +228,8 @@ def _messages(session: Session, around: Surroundings) -> list[dict[str, Any]]:
         messages.append({"code": f"match.{session.ended}", "params": {}})
     if around.other_set:
         messages.append({"code": "machine.other_set", "params": {}})
+    if phase(session, around) in AT_EASE:
+        messages += [{"code": f"camera.refused.{wish}", "params": {}} for wish in around.refused]
     return messages
 
 

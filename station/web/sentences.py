@@ -116,6 +116,11 @@ MACHINE: Final[dict[str, str]] = {
 CAMERA: Final[dict[str, str]] = {
     "camera.ok": N_("Camera ready"),
     "camera.none": N_("No camera at this table"),
+    # what its driver did not do as the table's settings want it
+    "camera.refused.size": N_("The camera does not give pictures of the size set for this table"),
+    "camera.refused.exposure": N_("The camera does not keep the exposure set for this table"),
+    "camera.refused.white_balance": N_("The camera does not keep the white balance set for this table"),
+    "camera.refused.focus": N_("The camera does not keep the focus set for this table"),
     "indicator.several": N_("More than one tile lies face up where the flipped tile is: leave only that one"),
     "indicator.unsure": N_("The flipped tile can't be read for certain: look at it"),
     "indicator.moving": N_("The flipped tile does not lie still: take your hands away"),

@@ -70,6 +70,7 @@ class ToldEyes:
     indicator_reading: Reading | None = None
     looks: list[str] = field(default_factory=list)
     sees_indicator: bool = True
+    refused: tuple[str, ...] = ()
     shown_readings: dict[int, Reading] = field(default_factory=dict)
     shape: HandShape = field(default_factory=HandShape)
     stacks: tuple[tuple[int, int], ...] = ()

@@ -24,6 +24,7 @@ class LaidEyes:
     """Eyes over a rendered table on which rows are laid at side 0; they count how often they look."""
 
     sees_indicator = True
+    refused = ()
 
     def __init__(self) -> None:
         self.laid: Sequence[str] = ()

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import pytest
 
 from station.messages import HandRead, decode
 from station.table.acting import Actor
+from station.table.camera_worker import Eyes
 from station.table.decide import Refused
+from station.table.interpret import shape_of
 from station.web.rule_texts import RuleTexts
+from station.web.sentences import CAMERA
 from station.web.table_view import guidance, health, notices
 from station.web.words import Words
+from vision.camera import DeviceCamera, Wishes
 
 ROW = ["1m", "2m", "3m", "4m", "5m", "6m", "7m", "8m", "9m", "1z", "1z", "3s", "4s"]
 
@@ -131,6 +136,60 @@ def test_nothing_is_read_anyway_where_nothing_waits(new_desk: Callable[..., Any]
         assert refusal.value.code == "nothing_waits"
 
     asyncio.run(play())
+
+
+def test_what_the_cameras_driver_refused_is_told_between_hands(
+    new_desk: Callable[..., Any], eyes: Any, reading_of: Callable[..., Any]
+) -> None:
+    async def play() -> None:
+        eyes.refused = ("exposure", "focus")
+        eyes.indicator_reading = reading_of([[["1p"]]])
+        desk = await new_desk(eyes=eyes)
+        words, texts = Words("en"), RuleTexts.of("zhenjiang", "en")
+        told = [
+            "The camera does not keep the exposure set for this table",
+            "The camera does not keep the focus set for this table",
+        ]
+        assert desk.table.state()["camera"]["refused"] == ["exposure", "focus"]
+        assert notices(desk.table.state(), words, {}, texts) == told
+        await desk.to_play()
+        assert desk.table.state()["camera"]["refused"] == ["exposure", "focus"]
+        assert notices(desk.table.state(), words, {}, texts) == []
+
+    asyncio.run(play())
+
+
+def test_every_wish_that_a_driver_may_refuse_has_its_sentence() -> None:
+    assert all(f"camera.refused.{wish.name}" in CAMERA for wish in fields(Wishes))
+
+
+def test_the_eyes_say_what_the_driver_of_their_camera_refused(rules: Any) -> None:
+    class Unused:
+        def read(self, *_: Any, **__: Any) -> Any:
+            raise AssertionError
+
+    class Driver:
+        def isOpened(self) -> bool:  # noqa: N802
+            return True
+
+        def set(self, *_: float) -> bool:
+            return False
+
+        def get(self, *_: float) -> float:
+            return 0.0
+
+        def release(self) -> None:
+            pass
+
+    def camera() -> DeviceCamera:
+        return DeviceCamera(0, Wishes(size=(1920, 1080), focus=30), capture=lambda _: Driver())  # type: ignore[arg-type, return-value]
+
+    eyes = Eyes(camera, lambda: Unused(), None, frozenset(), shape_of(rules))
+    assert eyes.refused == ()
+    eyes.warm_up()
+    assert eyes.refused == ("size", "focus")
+    eyes.close()
+    assert eyes.refused == ()
 
 
 WAITING = {"place": 1, "problems": [{"code": "hand_in_view", "box": None}], "anyway": False}

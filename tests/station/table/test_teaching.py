@@ -35,6 +35,7 @@ class Camera:
     """Eyes that only take frames, and count them."""
 
     sees_indicator = False
+    refused = ()
 
     def __init__(self, image: Image | None) -> None:
         self.image, self.frames, self.used = image, 0, []
