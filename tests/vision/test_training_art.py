@@ -44,3 +44,33 @@ def test_characters_need_fonts():
     style.font = styles.FONTS[0]
     faces = [art.draw_face(label, style).astype(int) for label in LABELS[:9] + LABELS[34:42]]
     assert all(np.abs(a - b).mean() > 0.5 for i, a in enumerate(faces) for b in faces[:i])
+
+
+def test_a_bent_glyph_keeps_its_strokes_and_a_straight_one_every_pixel():
+    mask = np.zeros((80, 60), np.uint8)
+    mask[10:70, 25:35] = 255
+    mask[35:45, 5:55] = 255
+    assert art.bent(mask, styles.Hand()) is mask
+    for seed in range(12):
+        hand = styles._random_hand(np.random.default_rng(seed))
+        bent = art.bent(mask, hand)
+        assert bent.max() > 200
+        assert 0.4 < (bent > 127).sum() / (mask > 127).sum() < 1.6
+
+
+def test_a_red_five_has_no_ink_but_red():
+    for seed in range(6):
+        style = styles.random_style(np.random.default_rng(seed))
+        style.index = 0
+        face = art.draw_face("5p", art.red_style(style)).astype(int)
+        ink = face[np.abs(face - np.median(face, (0, 1))).max(2) > 70]
+        assert len(ink) > 300
+        assert (ink[:, 2] - ink[:, :2].max(1)).min() > 20
+
+
+def test_a_finished_face_is_reddened_where_it_is_printed():
+    face = np.full((128, 96, 3), 240, np.uint8)
+    face[40:80, 30:60] = (120, 30, 20)
+    red = art.redden(face).astype(int)
+    assert (red[50, 45, 2] - red[50, 45, :2].max()) > 60
+    np.testing.assert_array_equal(red[5, 5], face[5, 5])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from vision.training.dataset import LABELS, Image, read_image
 from vision.training.pen import FACE_H, FACE_W, Colour, Pen, Rng, glyph
-from vision.training.styles import Style, random_style
+from vision.training.styles import BLANK, Hand, Style, random_style
 
 SPRITE = Path(__file__).with_name("sprite.png")
 LATIN = "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"
@@ -26,7 +26,26 @@ INDICES = ("E", "S", "W", "N", "P", "F", "C")
 
 
 def _write(pen: Pen, style: Style, text: str, box: tuple[float, float, float, float], colour: Colour) -> None:
-    pen.stamp(glyph(style.font[0], style.font[1], text, style.bold), *box, colour)
+    pen.stamp(bent(glyph(style.font[0], style.font[1], text, style.bold), style.hand), *box, colour)
+
+
+def bent(mask: Image, hand: Hand) -> Image:
+    """Bend the coverage mask (H, W) of a glyph as a maker's hand does; cut to what is covered."""
+    if hand == Hand():
+        return mask
+    h, w = mask.shape
+    pad = round(0.25 * max(h, w))
+    room = cv2.copyMakeBorder(mask, pad, pad, pad, pad, cv2.BORDER_CONSTANT)
+    y, x = np.mgrid[0 : h + 2 * pad, 0 : w + 2 * pad].astype(np.float32)
+    u, v = x - pad - w / 2, y - pad - h / 2
+    a, b, c, d = hand.phase
+    wave_x = hand.bend * h * (np.sin(3.1 * v / h + a) + np.sin(6.7 * u / h + b))
+    wave_y = hand.bend * h * (np.sin(2.9 * u / h + c) + np.sin(7.3 * v / h + d))
+    source_x = u / hand.squeeze + hand.shear * v + wave_x + pad + w / 2
+    source_y = v + hand.rise * u + wave_y + pad + h / 2
+    moved = cv2.remap(room, source_x.astype(np.float32), source_y.astype(np.float32), cv2.INTER_LINEAR)
+    rows, cols = np.flatnonzero(moved.max(1)), np.flatnonzero(moved.max(0))
+    return np.ascontiguousarray(moved[rows[0] : rows[-1] + 1, cols[0] : cols[-1] + 1])
 
 
 def _dot(pen: Pen, style: Style, x: float, y: float, r: float, c: Colour) -> None:
@@ -54,6 +73,10 @@ def _dot(pen: Pen, style: Style, x: float, y: float, r: float, c: Colour) -> Non
         pen.disc(x, y, r * 0.3, c)
     elif kind == 4:
         pen.disc(x, y, r * 0.3, paper)
+    elif kind == 6:
+        _rosette(pen, x, y, r, 11, c, paper)
+        pen.disc(x, y, r * 0.3, c)
+        pen.disc(x, y, r * 0.14, paper)
     else:
         pen.disc(x, y, r * 0.85, paper)
         for i in range(6):
@@ -61,10 +84,25 @@ def _dot(pen: Pen, style: Style, x: float, y: float, r: float, c: Colour) -> Non
             pen.disc(x + math.cos(a) * r * 0.42, y + math.sin(a) * r * 0.42, r * 0.22, c)
 
 
+def _rosette(pen: Pen, x: float, y: float, r: float, petals: int, c: Colour, paper: Colour) -> None:
+    """Draw outlined petals around a middle."""
+    for scale, colour in ((1.0, c), (0.62, paper)):
+        for i in range(petals):
+            a = 2 * math.pi * i / petals
+            at = x + math.cos(a) * r * 0.68, y + math.sin(a) * r * 0.68
+            pen.ellipse(*at, r * 0.32 * scale, r * 0.2 * scale, math.degrees(a), colour)
+
+
 def _wheel(pen: Pen, style: Style) -> None:
     paper, g, r, b = style.paper, style.green, style.red, style.blue
     radius = float(style.rng.uniform(19, 26))
-    outer = (g, b, style.ink, g)[style.wheel]
+    outer = (g, b, style.ink, g, b)[style.wheel]
+    if style.wheel == 4:
+        pen.disc(30, 40, radius * 0.5, outer)
+        _rosette(pen, 30, 40, radius * 1.05, 14, outer, paper)
+        pen.disc(30, 40, radius * 0.42, paper)
+        _blossom(pen, 30, 40, radius * 0.36, 5, r)
+        return
     pen.disc(30, 40, radius, outer)
     if style.wheel == 1:
         pen.disc(30, 40, radius * 0.55, paper)
@@ -138,6 +176,13 @@ def _stick(
         for k in (-0.36, 0, 0.36):
             pen.disc(*_xy(mid + along * h * k), w * 0.52, c)
             pen.disc(*_xy(mid + along * h * k), w * 0.16, paper)
+    elif style.sticks == 4:
+        pale: Colour = tuple(int(0.55 * a + 0.45 * b) for a, b in zip(c, paper, strict=True))  # type: ignore[assignment]
+        pen.line(ends, c, w * 0.95)
+        pen.line(ends * 0.94 + mid * 0.06, pale, w * 0.5)
+        for k in (-0.46, 0.0, 0.46):
+            across_here = np.array([-across, across]) * w * 0.56 + mid + along * h * k
+            pen.line(across_here, c, w * 0.34)
     else:
         pen.line(ends, c, w * 0.6)
         for k in (-0.42, -0.14, 0.14, 0.42):
@@ -148,9 +193,39 @@ def _stick(
             )
 
 
+def _peacock(pen: Pen, style: Style) -> None:
+    """Draw a peacock seen from the front: the fan of its tail above a small body."""
+    rng, g, r, b = style.rng, style.green, style.red, style.blue
+    spread, rows = float(rng.uniform(15, 22)), int(rng.integers(2, 4))
+    for i in range(int(rng.integers(9, 16))):
+        a = math.pi * (0.08 + 0.84 * i / 14)
+        tip = np.array([[30, 46], [30 - math.cos(a) * spread * 1.15, 44 - math.sin(a) * spread * 1.9]])
+        pen.line(tip, g, float(rng.uniform(1.5, 3)))
+    for k in range(rows):
+        many = 4 + k
+        for i in range(many):
+            a = math.pi * (0.2 + 0.6 * i / (many - 1))
+            far = spread * (0.62 + 0.42 * k)
+            at = 30 - math.cos(a) * far * 0.9, 44 - math.sin(a) * far * 1.2
+            pen.disc(*at, 3.4, b)
+            pen.disc(*at, 1.8, style.paper)
+    side = 1 if rng.random() < 0.5 else -1
+    pen.ellipse(30 + 4 * side, 54, 15, 8, 12 * side, b)
+    for k in (-6, 0, 6):
+        pen.line(np.array([[30 + k, 50], [34 + k, 58]]), style.paper, 1.2)
+    pen.ellipse(30 - 10 * side, 47, 5, 8, 20 * side, g)
+    pen.disc(30 - 12 * side, 41, 4.5, g)
+    pen.disc(30 - 13 * side, 40, 1.2, style.paper)
+    for k in (26, 34):
+        pen.line(np.array([[k, 60], [k, 72], [k + 5, 74]]), r, 2.0)
+
+
 def _bird(pen: Pen, style: Style) -> None:
     rng = style.rng
     g, r, b, ink = style.green, style.red, style.blue, style.ink
+    if style.bird == 3:
+        _peacock(pen, style)
+        return
     lean = float(rng.uniform(-12, 12))
     plumes = int(rng.integers(3, 7))
     for i in range(plumes):
@@ -194,7 +269,7 @@ def _draw_bamboo(pen: Pen, style: Style, n: int) -> None:
         return
     g, r = style.green, style.red
     b = style.blue if style.index % 2 == 0 and style.dots % 2 == 0 else g
-    w = 7.0 + style.dots * 0.4
+    w = min(11.5, (7.0 + style.dots * 0.4) * style.thick)  # columns lie 17 apart
     if n == 8:
         for flip, colour in ((1, g), (-1, b)):
             y = 40 - flip * 19
@@ -221,7 +296,7 @@ def _frame(k: float) -> NDArray[np.float64]:
 
 
 def _draw_white(pen: Pen, style: Style) -> None:
-    if style.frame == 5:
+    if style.frame == BLANK:
         return
     colour = (style.blue, style.blue, style.ink, style.green, style.red)[style.frame % 5]
     m = 9 + style.dots * 0.7

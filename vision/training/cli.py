@@ -44,7 +44,7 @@ def _classifier(args: argparse.Namespace) -> None:
 def _export(args: argparse.Namespace) -> None:
     from vision.training.export import export
 
-    export(args.detector, args.classifier, args.out, seed=args.seed, rounds=args.rounds)
+    export(args.detector, args.classifier, args.out, args.seed, args.rounds, args.without)
 
 
 def _evaluate(args: argparse.Namespace) -> None:
@@ -100,6 +100,8 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--classifier", type=Path, default=RUNS / "classifier" / "checkpoint.pt")
     export.add_argument("--out", type=Path, default=Path("vision/models"))
     export.add_argument("--seed", type=int, default=7)
+    export.add_argument("--without", nargs="*", default=[], metavar="SOURCE",
+                        help="sources that the checkpoints never saw")  # fmt: skip
     export.add_argument("--rounds", default="one round each", help="how the checkpoints came to be")
     evaluate = add("evaluate", _evaluate, "read the held-out photographs with shipped or float models")
     evaluate.add_argument("--models", type=Path, default=Path("vision/models"))

@@ -6,7 +6,7 @@ import hashlib
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -164,10 +164,18 @@ def _entry(path: Path, facts: dict[str, Any], steps: int, parity: dict[str, Any]
     }
 
 
-def export(detector_checkpoint: Path, classifier_checkpoint: Path, out: Path, seed: int, rounds: str) -> None:
+def export(
+    detector_checkpoint: Path,
+    classifier_checkpoint: Path,
+    out: Path,
+    seed: int,
+    rounds: str,
+    without: Sequence[str] = (),
+) -> None:
     """Write detector.onnx, classifier.onnx and recognizer.json into ``out``; float files beside the runs.
 
-    ``rounds`` tells in words how the checkpoints came to be; it goes into the card.
+    ``rounds`` tells how the checkpoints came to be, ``without`` which sources they never saw: the card
+    has both.
     """
     eye, eye_steps = load_average(detector.Detector(), detector_checkpoint)
     judge, judge_steps = load_average(classifier.Classifier(), classifier_checkpoint)
@@ -194,6 +202,8 @@ def export(detector_checkpoint: Path, classifier_checkpoint: Path, out: Path, se
         worst = _torch_parity(net, floats / file, name, output, arrays[0])
         parity.append({"torch_to_float32_max": worst, "float32_to_int8": against})
     card = {**FIXED, "seed": seed, "rounds": rounds, "labels": list(LABELS)}
+    if without:
+        card["without"] = list(without)
     card["detector"] = _entry(out / "detector.onnx", FIXED["detector"], eye_steps, parity[0])
     card["classifier"] = _entry(out / "classifier.onnx", FIXED["classifier"], judge_steps, parity[1])
     card["temperature"] = round(fit_temperature(out / "classifier.onnx"), 3)

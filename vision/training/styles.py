@@ -22,6 +22,25 @@ FONTS: tuple[tuple[str, int, bool], ...] = (  # file, face in the collection, ha
 )
 
 
+BLANK = 5
+"""Frame of a white dragon that has none."""
+
+
+@dataclass(frozen=True)
+class Hand:
+    """How a maker's cutter bends the characters of a font: what no font shows.
+
+    ``shear`` and ``rise`` slant strokes sideways and upwards, ``squeeze`` narrows, ``bend`` waves by so much
+    of the height, ``phase`` where the waves begin.
+    """
+
+    shear: float = 0.0
+    rise: float = 0.0
+    squeeze: float = 1.0
+    bend: float = 0.0
+    phase: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+
+
 @dataclass
 class Style:
     """One maker's set: colours, font, dot and stick drawing; every value drawn from one generator."""
@@ -45,6 +64,8 @@ class Style:
     simplified: bool = False
     five: str = "五"
     petals: int = 5
+    thick: float = 1.0
+    hand: Hand = field(default_factory=lambda: Hand())
     back: Colour = (92, 122, 29)
     back_pattern: int = 0
     circle_colours: dict[int, list[Colour]] = field(default_factory=dict)
@@ -53,6 +74,19 @@ class Style:
 def _near(rng: Rng, colour: Colour, spread: int) -> Colour:
     b, g, r = (int(np.clip(c + rng.integers(-spread, spread + 1), 0, 255)) for c in colour)
     return b, g, r
+
+
+def _random_hand(rng: Rng) -> Hand:
+    if rng.random() < 0.4:
+        return Hand()
+    a, b, c, d = (float(v) for v in rng.uniform(0, 6.3, 4))
+    return Hand(
+        float(rng.normal(0, 0.1)),
+        float(rng.normal(0, 0.08)),
+        float(rng.uniform(0.75, 1.15)),
+        float(rng.uniform(0, 0.035)),
+        (a, b, c, d),
+    )
 
 
 def random_style(rng: Rng) -> Style:
@@ -70,10 +104,14 @@ def random_style(rng: Rng) -> Style:
     style.blue = _near(
         rng, [(159, 79, 29), (130, 40, 30), (190, 90, 40), (90, 50, 40)][int(rng.integers(4))], 18
     )
-    if rng.random() < 0.12:
+    if rng.random() < 0.2:
         style.green = style.blue = style.ink
-    style.dots, style.sticks = int(rng.integers(6)), int(rng.integers(4))
-    style.bird, style.wheel, style.frame = (int(rng.integers(n)) for n in (3, 4, 6))
+    style.dots, style.sticks = int(rng.integers(7)), int(rng.integers(5))
+    style.bird, style.wheel, style.frame = (int(rng.integers(n)) for n in (4, 5, 6))
+    if rng.random() < 0.25:
+        style.frame = BLANK
+    style.thick = float(rng.uniform(0.85, 1.6))
+    style.hand = _random_hand(rng)
     style.size = float(rng.uniform(0.8, 1.02))
     style.index = int(rng.integers(1, 5)) if rng.random() < 0.3 else 0
     style.numeral = (style.ink, style.blue, style.ink, style.red, style.green)[int(rng.integers(5))]
@@ -81,7 +119,7 @@ def random_style(rng: Rng) -> Style:
     style.five = str(rng.choice(["五", "伍"]))
     style.petals = int(rng.integers(4, 9))
     backs = [(92, 122, 29), (150, 90, 20), (60, 160, 60), (40, 150, 220), (30, 110, 200), (120, 60, 190)]
-    backs += [(225, 238, 242), (205, 215, 220), (190, 70, 210), (235, 200, 150), (170, 225, 235)]
+    backs += [(190, 70, 210), (235, 200, 150), (90, 190, 230)]
     backs += [(180, 140, 60), (60, 60, 60), (110, 170, 210), (40, 40, 150), (230, 160, 90), (80, 200, 120)]
     style.back = _near(rng, backs[int(rng.integers(len(backs)))], 25)
     style.back_pattern = int(rng.integers(6))
