@@ -12,10 +12,8 @@ from vision.device import AS_IT_IS, DeviceCamera, Frame, Wishes
 from vision.errors import CameraError
 from vision.geometry import Calibration
 from vision.pictures import SUFFIXES, load_image
-from vision.readings import Image
 from vision.render import Scene
-from vision.render.renderer import draw, photograph
-from vision.render.upset import Upset
+from vision.render.stage import Stage
 
 __all__ = ["Camera", "DeviceCamera", "FolderCamera", "Frame", "RenderCamera", "Wishes", "open_camera"]
 
@@ -73,21 +71,16 @@ class RenderCamera:
     calibration: Calibration | None = None
     clock: Clock = time.time
     taken: int = field(default=0, init=False)
-    shown: Scene | None = field(default=None, init=False)
-    _drawn: tuple[Upset, Image] | None = field(default=None, init=False)
+    stage: Stage | None = field(default=None, init=False)
 
     def grab(self) -> Frame:
         """Render the scene as the file has it now; raises SceneError when it cannot be read."""
         scene = Scene.load(self.scene)
-        if scene == self.shown:
+        if self.stage is not None and self.stage.scene == scene:
             self.taken += 1
         else:
-            self.taken, self.shown, self._drawn = 0, scene, None
-        upset = scene.upset(self.taken)
-        if self._drawn is None or self._drawn[0] != upset:
-            self._drawn = upset, draw(scene, self.calibration, upset=upset)
-        image = photograph(self._drawn[1], scene.light_seed, self.taken)
-        return Frame(image, self.clock(), str(self.scene))
+            self.taken, self.stage = 0, Stage(scene, self.calibration)
+        return Frame(self.stage.frame(self.taken), self.clock(), str(self.scene))
 
     def close(self) -> None:
         """Nothing to let go of."""

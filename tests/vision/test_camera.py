@@ -12,7 +12,7 @@ from vision.camera import DeviceCamera, Frame, Wishes, open_camera
 from vision.device import AS_IT_IS
 from vision.errors import CameraError, ImageError, SceneError
 from vision.geometry import default_calibration
-from vision.render import Bump, Scene, Upset, render
+from vision.render import Arm, Bump, Glare, Scene, Stray, Upset, render
 
 
 def put(folder: Path, name: str, level: int, at: int) -> None:
@@ -85,11 +85,13 @@ class TestRender:
     def test_every_frame_of_a_film_is_the_one_rendered_for_it(self, tmp_path: Path) -> None:
         path, size = tmp_path / "scene.json", default_calibration((320, 240))
         knocked = Upset(bump=Bump(2.0))
-        scene = Scene(indicator="1p", light_seed=3, film=(knocked, knocked, Upset(gain=0.5)))
+        arms = [Upset(arms=(Arm(0, 0.0, reach),)) for reach in (80.0, 140.0)]
+        others = Upset(glares=(Glare(0.0, 0.0),)), Upset(strays=(Stray("1m", 50.0, 200.0),)), Upset(gain=0.5)
+        scene = Scene(indicator="1p", light_seed=3, film=(knocked, knocked, *arms, *others))
         camera = open_camera(f"render:{path}", size)
         for shown in (scene, replace(scene, light_seed=4), scene):
             shown.save(path)
-            for number in range(5):
+            for number in range(9):
                 wanted = render(shown, size, number, upset=shown.upset(number))
                 assert np.array_equal(camera.grab().image, wanted), number
 

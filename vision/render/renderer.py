@@ -6,7 +6,7 @@ tiles, uneven light, shadows, blur, noise, JPEG) and is the same for the same se
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,10 +20,10 @@ from vision.render.atlas import GREEN_BACK, IVORY, face
 from vision.render.disturb import draw_arms, draw_glares, shake
 from vision.render.laying import PlacedTile, place_tiles
 from vision.render.scene import Scene
-from vision.render.upset import CALM, Upset
+from vision.render.upset import CALM, Stray, Upset
 from vision.table import TABLE_HALF, TILE_DEPTH, TILE_HEIGHT, TILE_WIDTH
 
-__all__ = ["Look", "draw", "photograph", "render", "tile_quads"]
+__all__ = ["Look", "disturb", "lay", "photograph", "render", "tile_quads"]
 
 FLOOR, FRAME, CONSOLE, WINDOW = (72, 78, 88), (44, 52, 66), (48, 44, 42), (92, 84, 78)
 FRAME_WIDTH = 42.0
@@ -194,9 +194,9 @@ def _grain(size: tuple[int, int]) -> Image:
     return np.asarray(np.clip(noise, 0, 255), np.uint8)
 
 
-def photograph(image: Image, light_seed: int, seed: int) -> Image:
-    """Take a drawn picture (uint8 BGR) through the camera: lens blur, sensor noise and JPEG, by the seeds."""
-    rng = np.random.default_rng([light_seed & 0xFFFFFFFF, seed, 3])
+def photograph(image: Image, scene: Scene, seed: int) -> Image:
+    """Take a drawn picture (uint8 BGR) of a scene through the camera: lens blur, sensor noise and JPEG."""
+    rng = np.random.default_rng([scene.light_seed & 0xFFFFFFFF, seed, 3])
     image = np.asarray(cv2.GaussianBlur(image, (0, 0), rng.uniform(0.5, 0.8)), np.uint8)
     height, width = image.shape[:2]
     x, y = rng.integers(0, 64, 2)
@@ -234,25 +234,21 @@ def render(
     arguments give the same bytes. ``upset``: what disturbs this frame (``scene.film`` is not looked at).
     Raises SceneError when a hand does not fit its zone.
     """
-    return photograph(draw(scene, calibration, look, upset), scene.light_seed, seed)
+    laid = lay(scene, calibration, look, upset.strays)
+    return photograph(disturb(laid, scene, calibration, upset), scene, seed)
 
 
-def draw(
+def lay(
     scene: Scene,
     calibration: Calibration | None = None,
     look: Look | None = None,
-    upset: Upset = CALM,
+    strays: Sequence[Stray] = (),
 ) -> Image:
-    """Draw what the camera looks at, without its own blur and noise: the dear part of `render`.
-
-    Frames of one scene with one ``upset`` share it; each is then taken by `photograph`. Arguments and errors
-    as of `render`.
-    """
+    """Draw the tiles on the table, the dear part of `render`: what frames of one scene share."""
     calibration, look = calibration or default_calibration(), look or Look()
     camera = pinhole_of(calibration)
-    tiles = place_tiles(scene) + [PlacedTile(s.kind, s.x, s.y, s.turn) for s in upset.strays]
-    lamp = np.random.default_rng([scene.light_seed & 0xFFFFFFFF, 2])
-    slant = lamp.uniform(-0.45, 0.45, 2)
+    tiles = place_tiles(scene) + [PlacedTile(s.kind, s.x, s.y, s.turn) for s in strays]
+    slant, _ = _lamp(scene)
     light = _Light(slant, -slant / max(float(np.linalg.norm(slant)), 0.05))
     image = _empty_table(camera.matrix.tobytes(), calibration.size, look.cloth)
     image = _darken_shadows(image, tiles, camera, light)
@@ -260,5 +256,18 @@ def draw(
     for tile in far_first:
         _draw_sides(image, tile, camera, light, look)
         _draw_top(image, tile, camera, look)
-    image = _lit(draw_arms(image, upset.arms, camera, slant), lamp)
+    return image
+
+
+def disturb(laid: Image, scene: Scene, calibration: Calibration | None = None, upset: Upset = CALM) -> Image:
+    """Put light and what disturbs a frame over the tiles that `lay` drew; ``laid`` stays as it is."""
+    camera = pinhole_of(calibration or default_calibration())
+    slant, lamp = _lamp(scene)
+    image = _lit(draw_arms(laid, upset.arms, camera, slant), lamp)
     return shake(draw_glares(image, upset.glares, camera), upset)
+
+
+def _lamp(scene: Scene) -> tuple[Matrix, np.random.Generator]:
+    """Where a scene's lamp makes shadows fall (mm per mm of height), and the chance its light goes on by."""
+    rng = np.random.default_rng([scene.light_seed & 0xFFFFFFFF, 2])
+    return rng.uniform(-0.45, 0.45, 2), rng
