@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from vision.hand import HandLayout, HandShape, expected_tiles, hand_layout, public_layout
 from vision.indicator import IndicatorState, indicator_of, shown_tile
 from vision.reading_service import Reader, strip_side
-from vision.readings import Image, Reading, TileReading
+from vision.readings import Box, Image, Reading, TileReading
 from vision.shapes import BACK, is_flower
 from vision.vote import vote
 
@@ -32,12 +32,14 @@ LOOKS = 3
 @dataclass(frozen=True, slots=True)
 class HandReading:
     """What lies before a player. ``layout`` holds indices of ``reading.tiles``; ``expected``: how many tiles
-    a whole hand with such melds has, None where nobody can say.
+    a whole hand with such melds has, None where nobody can say. ``covered``: boxes of concealed tiles that
+    lie face down and were left out of the reading.
     """
 
     reading: Reading
     layout: HandLayout
     expected: int | None = None
+    covered: tuple[Box, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -95,7 +97,8 @@ def read_shown(
     layout = public_layout(reading.rows, reading.groups, reading.kinds, shape)
     covered = {i for i in layout.concealed if reading.kinds[i] == BACK}
     shown = reading.only(i for i in range(len(reading.tiles)) if i not in covered)
-    return HandReading(shown, public_layout(shown.rows, shown.groups, shown.kinds, shape))
+    boxes = tuple(reading.tiles[i].box for i in sorted(covered))
+    return HandReading(shown, public_layout(shown.rows, shown.groups, shown.kinds, shape), covered=boxes)
 
 
 def look_indicator(

@@ -227,7 +227,8 @@ class Eyes:
                 return Unfit(fitness, frame.taken_at)
             if self._watch.rests(zone):
                 look = _Look(frame, view, read(view.image))
-                fitness = self._watch.after(zone, frame, view, look.hand.reading)
+                hand = look.hand
+                fitness = self._watch.after(zone, frame, view, hand.reading, hand.covered)
                 return look if fitness.fit else Unfit(fitness, frame.taken_at)
         return Unfit(RESTLESS, frame.taken_at)
 

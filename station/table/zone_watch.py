@@ -6,7 +6,7 @@ show, nor how large a tile is in them.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from vision.errors import CalibrationError
 from vision.fitness import FIT, Fitness, Problem, StillWatch, assess, assess_tiles
 from vision.fitness.problems import BLURRED, HAND_IN_VIEW, LIMITS, MOVING
 from vision.geometry import Calibration, Rectified, Zone
-from vision.readings import Image, Reading
+from vision.readings import Box, Floats, Image, Reading
 from vision.table import PLACE_ZONE, TABLE_HALF, TILE_WIDTH
 
 BESIDE = 1.3
@@ -69,15 +69,16 @@ class ZoneWatch:
         unclear = (HAND_IN_VIEW, BLURRED) if HAND_IN_VIEW in found.codes else ()
         return self._counted(found, without=unclear)
 
-    def after(self, zone: str, frame: Frame, view: Rectified, reading: Reading) -> Fitness:
-        """Judge a zone whose tiles were found."""
+    def after(
+        self, zone: str, frame: Frame, view: Rectified, reading: Reading, covered: Sequence[Box] = ()
+    ) -> Fitness:
+        """Judge a zone whose tiles were found; ``covered``: boxes of face-down tiles that are not read."""
         if not self.judges(zone):
             return FIT
         tile = self.tile(zone)
-        boxes = np.asarray([t.box for t in reading.tiles], np.float32).reshape(-1, 4)
-        return self._counted(
-            assess_tiles(view.image, tile, boxes, strips=self._beside(zone, frame.image, view))
-        )
+        boxes = _boxes([tile.box for tile in reading.tiles])
+        strips = self._beside(zone, frame.image, view)
+        return self._counted(assess_tiles(view.image, tile, boxes, covered=_boxes(covered), strips=strips))
 
     def forget(self, zone: str) -> None:
         """What comes next in a zone has nothing to do with what was seen there."""
@@ -101,6 +102,10 @@ class ZoneWatch:
             if all(0 <= x <= frame.shape[1] and 0 <= y <= frame.shape[0] for x, y in quad):
                 strips.append(Zone(quad, (wide, height), taught.lens).rectify(frame).image)
         return strips
+
+
+def _boxes(boxes: Sequence[Box]) -> Floats:
+    return np.asarray(boxes, np.float32).reshape(-1, 4)
 
 
 def _drift(calibration: Calibration) -> DriftWatch | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
+
 from vision.fitness.border import cut_tiles, tiles_beyond
 from vision.fitness.focus import focus
 from vision.fitness.hands import Cloth, hands
@@ -64,19 +66,22 @@ def assess_tiles(
     tile: float,
     boxes: Floats,
     *,
+    covered: Floats | None = None,
     strips: Sequence[Image] = (),
     cloth: Cloth | None = None,
     limits: Limits = LIMITS,
 ) -> Fitness:
     """Judge a zone in which tiles were found: ``boxes`` float32 ``(N, 4)``, pixels of the view.
 
+    ``covered``: the same of tiles that lie face down and are not read, which are no hand either;
     ``strips``: the table beside the zone, see `tiles_beyond`; the rest as in `assess`. Raises ShapeError.
     """
     check_image(view, "view")
     size = view.shape[1], view.shape[0]
+    lying = boxes if covered is None else np.concatenate([boxes, covered])
     return Fitness.of(
         [
-            *hands(view, tile, boxes, cloth, limits),
+            *hands(view, tile, lying, cloth, limits),
             *exposure(view, boxes, limits),
             *focus(view, tile, boxes, limits),
             *cut_tiles(boxes, size, tile, limits),

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,10 @@ KINDS = ("1m", "2m", "3m", "4m", "5m", "6m", "7m", "8m", "9m", "1z", "1z", "3s",
 SCENE = Scene(hands={0: LaidHand(concealed=KINDS, win="5s")}, light_seed=2)
 
 
+LOST = Scene(hands={0: LaidHand(melds=(("2m",) * 3,), concealed=("back",) * 7)}, light_seed=2)
+"""Before a player who lost: a meld, and tiles that he keeps face down."""
+
+
 @cache
 def taught() -> Calibration:
     exact = default_calibration()
@@ -33,9 +38,14 @@ def taught() -> Calibration:
 
 @dataclass
 class TrueReader:
-    """Reads what truly lies in zone 0; the ``doubted`` first readings have one doubt each."""
+    """Reads what truly lies in zone 0; the ``doubted`` first readings have one doubt each.
+
+    ``rows``: how many tiles the groups of each row have.
+    """
 
     doubted: int = 0
+    scene: Scene = SCENE
+    rows: tuple[tuple[int, ...], ...] = ((13, 1),)
     reads: int = 0
     seen: list[int] = field(default_factory=list)
 
@@ -44,14 +54,17 @@ class TrueReader:
         matrix = taught().zone("0").matrix()
         doubts = (LOW_SCORE,) if self.reads <= self.doubted else ()
         tiles = []
-        for kind, quad in tile_quads(SCENE):
+        for kind, quad in tile_quads(self.scene):
             corners = map_points(matrix, quad)
             (x0, y0), (x1, y1) = corners.min(axis=0).tolist(), corners.max(axis=0).tolist()
             tiles.append(
                 TileReading(kind, 0.99, (x0, y0, x1, y1), ((kind, 0.99),), 0, () if tiles else doubts)
             )
-        row, last = tuple(range(13)), (13,)
-        return Reading(tuple(tiles), ((*row, 13),), (row, last), not doubts, doubts, 1.0, (1280, 388))
+        left = iter(range(len(tiles)))
+        rows = [[tuple(islice(left, n)) for n in row] for row in self.rows]
+        groups = tuple(group for row in rows for group in row)
+        lie = tuple(tuple(chain(*row)) for row in rows)
+        return Reading(tuple(tiles), lie, groups, not doubts, doubts, 1.0, (1280, 388))
 
 
 class Ticking:
@@ -66,8 +79,8 @@ class Ticking:
 
 def eyes(folder: Path, film: Sequence[Upset] = (), reader: TrueReader | None = None, **more: Any) -> Eyes:
     file = folder / "scene.json"
-    replace(SCENE, film=tuple(film)).save(file)
     reader, clock = reader or TrueReader(), Ticking()
+    replace(reader.scene, film=tuple(film)).save(file)
     calibration = more.pop("calibration", taught())
     return Eyes(
         lambda: RenderCamera(file, None, clock),
@@ -120,6 +133,19 @@ def test_what_disturbs_a_zone_is_told_and_then_it_is_read(
     told = looks(eyes(tmp_path, film))
     assert code in told
     assert set(told) <= {code, "moving"}
+
+
+def test_tiles_that_a_loser_keeps_face_down_are_no_hand(tmp_path: Path) -> None:
+    seen = eyes(tmp_path, (), TrueReader(scene=LOST, rows=((3,), (7,)))).shown(0)
+    assert isinstance(seen, SeenHand)
+    assert seen.hand.reading.kinds == ("2m",) * 3
+    assert len(seen.hand.covered) == 7
+
+
+def test_an_arm_over_a_losers_tiles_is_told_all_the_same(tmp_path: Path) -> None:
+    seen = eyes(tmp_path, (ARM,) * 9, TrueReader(scene=LOST, rows=((3,), (7,)))).shown(0)
+    assert isinstance(seen, Unfit)
+    assert seen.fitness.codes == ("hand_in_view",)
 
 
 def test_a_hand_on_its_way_is_never_read(tmp_path: Path) -> None:
