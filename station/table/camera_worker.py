@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
+from station.table.tilesets import SetsInUse, sets_in_use
 from station.table.zone_watch import RESTLESS, ZoneWatch
 from vision.camera import Camera, DeviceCamera, Frame
 from vision.fitness import Fitness
@@ -245,6 +246,15 @@ class Eyes:
         """Look through another calibration from now on."""
         self._calibration = calibration
         self._watch = ZoneWatch(calibration, self._ignored)
+
+    @property
+    def tilesets(self) -> SetsInUse | None:
+        """The tile sets it reads with, and which is in play; may be asked from any thread."""
+        return sets_in_use(self._recognizer)
+
+    def read_with(self, load_recognizer: Callable[[], Reader]) -> None:
+        """Read with another recognizer from now on; where it cannot be loaded, the old one stays."""
+        self._recognizer, self._load = load_recognizer(), load_recognizer
 
     def _frame(self) -> tuple[Frame, Reader]:
         self.warm_up()

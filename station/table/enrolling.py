@@ -23,6 +23,7 @@ from station.table.camera_worker import encode_jpeg
 from station.table.enrol_said import check_said, guard_said, row_said, unfit_said
 from station.table.runtime import Table
 from station.table.teaching import may_look
+from station.table.tilesets import file_for, room_for, tileset_files
 from station.web import pages
 from station.web.words import Words
 from vision.enroll.capture import photograph
@@ -52,9 +53,9 @@ class _Wish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _Refusal(Exception):
     """An answer that is not yes: status and code."""
 
-    def __init__(self, status: int, code: str) -> None:
+    def __init__(self, status: int, code: str, params: dict[str, str] | None = None) -> None:
         super().__init__(code)
-        self.status, self.code = status, code
+        self.status, self.code, self.params = status, code, params or {}
 
 
 def enrolling_routes(table: Table) -> list[BaseRoute]:
@@ -117,6 +118,8 @@ class _Captures:
         assert recognizer.card is not None
         kinds = [kind.id for kind in self._table.rules.tile_set.kinds]
         begun = Enrolment.begin(kinds, recognizer.card.sha256["classifier"], SHOTS)
+        if others := room_for(self._table.config, wish.name):
+            raise _Refusal(409, "enroll.sets_full", {"names": ", ".join(others)})
         self._name, self._side, self._seen = wish.name, wish.side, None
         if self._half().exists() and not wish.fresh:
             try:
@@ -163,7 +166,7 @@ class _Captures:
         return self._told(words, [])
 
     async def save(self, _: _Wish, words: Words) -> dict[str, Any]:
-        """Build the tile set and write its file."""
+        """Build the tile set, write its file, and read with it from now on."""
         going, recognizer = self._begun(), await self._reader()
         if going.missing():
             raise _Refusal(422, "enroll.missing")
@@ -184,6 +187,9 @@ class _Captures:
             raise _Refusal(503, "calibrate.not_saved") from None
         self._half().unlink(missing_ok=True)
         self._going = None
+        if self._table.eyes is not None:
+            await self._table.eyes.enrolled(tileset_files(self._table.config))
+            self._table.changed()
         return {"saved": str(self._file()), "said": [guard_said(words, tiles.guard)]}
 
     def doing(
@@ -200,7 +206,7 @@ class _Captures:
                 async with self._busy:
                     return JSONResponse(await work(wish, words))
             except _Refusal as refusal:
-                return _error(refusal.status, refusal.code, words)
+                return _error(refusal.status, refusal.code, words, refusal.params)
             except VisionError as error:
                 return _error(503, error.code, words)
 
@@ -225,7 +231,7 @@ class _Captures:
         return self._recognizer
 
     def _file(self) -> Path:
-        return Path(self._table.config.home) / "tilesets" / f"{self._name}.json"
+        return file_for(self._table.config, self._name)
 
     def _half(self) -> Path:
         return self._file().with_name(f"{self._name}.json.capture")
@@ -266,6 +272,6 @@ async def _wish(request: Request) -> _Wish:
         raise _Refusal(422, "bad_request") from None
 
 
-def _error(status: int, code: str, words: Words) -> JSONResponse:
-    told = {"code": code, "message": words.sentence(code), "fix": ""}
+def _error(status: int, code: str, words: Words, params: dict[str, str] | None = None) -> JSONResponse:
+    told = {"code": code, "message": words.sentence(code, params), "fix": ""}
     return JSONResponse({"error": told}, status_code=status)

@@ -6,10 +6,12 @@ The machine's is `firmware_bridge.abstract.Machine`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
 from station.log.chain import Entry
 from station.table.camera_worker import Seen, SeenHand, Unfit
+from station.table.tilesets import SetsInUse
 from vision.geometry import Calibration
 from vision.readings import Image
 
@@ -38,6 +40,10 @@ class Eyesight(Protocol):
     def refused(self) -> tuple[str, ...]:
         """Names of the wishes that the camera's driver did not follow (`vision.device.Wishes`)."""
 
+    @property
+    def tilesets(self) -> SetsInUse | None:
+        """The tile sets it reads with, and which is in play; None where every set is read alike."""
+
     async def indicator(self, stacks: Sequence[tuple[int, int]] = ()) -> Seen:
         """Read the flipped tile, in its zone or on one of the stacks. Raises VisionError."""
 
@@ -55,3 +61,6 @@ class Eyesight(Protocol):
 
     async def use(self, calibration: Calibration) -> None:
         """Look through another calibration from now on."""
+
+    async def enrolled(self, files: Sequence[Path]) -> None:
+        """Read with these files of tile sets from now on. Raises VisionError: the earlier ones stay."""

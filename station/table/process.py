@@ -30,10 +30,12 @@ from station.table.config import CameraWishes, TableConfig
 from station.table.interpret import shape_of
 from station.table.photos import PhotoStore
 from station.table.runtime import Table
+from station.table.tilesets import SetsInUse, tileset_files
 from station.table.writer import LogWriter
 from vision.camera import Camera, DeviceCamera, Wishes, open_camera
 from vision.enroll.reader import with_tilesets
 from vision.geometry import Calibration, default_calibration
+from vision.reading_service import Reader
 from vision.readings import Image
 from vision.recognizer import Recognizer
 
@@ -44,8 +46,11 @@ log = structlog.get_logger()
 class EyesThread:
     """Camera and recognizer on their one worker thread."""
 
-    def __init__(self, eyes: Eyes, sees_indicator: bool) -> None:
+    def __init__(
+        self, eyes: Eyes, sees_indicator: bool, load: Callable[[Sequence[Path]], Reader] | None = None
+    ) -> None:
         self._eyes = eyes
+        self._load_with = load
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="camera")
         self.sees_indicator = sees_indicator
 
@@ -53,6 +58,11 @@ class EyesThread:
     def refused(self) -> tuple[str, ...]:
         """Names of the wishes that the camera's driver did not follow."""
         return self._eyes.refused
+
+    @property
+    def tilesets(self) -> SetsInUse | None:
+        """The tile sets it reads with, and which is in play."""
+        return self._eyes.tilesets
 
     async def warm_up(self) -> None:
         """Load the networks and open the camera before they are needed."""
@@ -83,6 +93,12 @@ class EyesThread:
         await self._run(lambda: self._eyes.use(calibration))
         self.sees_indicator = "indicator" in calibration.zones
 
+    async def enrolled(self, files: Sequence[Path]) -> None:
+        """Read with these files of tile sets from now on."""
+        load = self._load_with
+        assert load is not None
+        await self._run(lambda: self._eyes.read_with(lambda: load(files)))
+
     async def _run(self, work: Callable[[], Work]) -> Work:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
@@ -107,16 +123,20 @@ def eyes_of(config: TableConfig, rules: RuleSet, home: Path) -> EyesThread | Non
     card = Path(config.model) if config.model else None
     camera = f"render:{home / 'scene.json'}" if config.camera == "render" else config.camera
     kinds = frozenset(tile.id for tile in rules.tile_set.kinds)
-    tilesets = [Path(name) for name in config.tilesets]
+    tilesets = tileset_files(config)
+
+    def load(files: Sequence[Path]) -> Reader:
+        return with_tilesets(Recognizer.load(card, threads=config.threads), files, kinds)
+
     eyes = Eyes(
         lambda: _opened(camera, config.camera_wishes),
-        lambda: with_tilesets(Recognizer.load(card, threads=config.threads), tilesets, kinds),
+        lambda: load(tilesets),
         calibration,
         kinds,
         shape_of(rules),
         config.camera_ignores,
     )
-    return EyesThread(eyes, sees_indicator=calibration is not None and "indicator" in calibration.zones)
+    return EyesThread(eyes, calibration is not None and "indicator" in calibration.zones, load)
 
 
 def _opened(source: str | int, wishes: CameraWishes) -> Camera:

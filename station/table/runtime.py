@@ -129,6 +129,7 @@ class Table(Broadcast):
             camera=self.camera_code,
             frame_at=self.frame_at,
             refused=self.eyes.refused if self.eyes else (),
+            tilesets=self.eyes.tilesets if self.eyes else None,
             guidance=self.guidance,
             central=central,
             unsent=unsent,

@@ -16,6 +16,7 @@ from station.table.dealing import deal_of, flower_limit, flower_warning, gold_un
 from station.table.decide import UNDEALT_RULINGS, throw_now
 from station.table.decide_hand import IN_HAND
 from station.table.proposal import Proposal
+from station.table.tilesets import SetsInUse
 from vision.fitness import Problem
 
 WINDS = ("1z", "2z", "3z", "4z")
@@ -59,15 +60,16 @@ class Surroundings:
 
     ``machine`` is None for a table without one. ``unsent``: events the central station has not yet
     acknowledged. ``now``: Unix seconds; ``frame_at``: of the last frame looked at. ``refused``: wishes that
-    the camera's driver did not follow. ``guidance``: what keeps a zone from being read. ``choices``: how a
-    person may go on after a cut motion. ``sides``: the side of the table of each place. ``other_set``: the
-    machine builds other walls than the rules want.
+    the camera's driver did not follow. ``tilesets``: those read with, if any. ``guidance``: what keeps a
+    zone from being read. ``choices``: how a person may go on after a cut motion. ``sides``: the side of the
+    table of each place. ``other_set``: the machine builds other walls than the rules want.
     """
 
     machine: dict[str, Any] | None = None
     camera: str = "camera.ok"
     frame_at: float | None = None
     refused: tuple[str, ...] = ()
+    tilesets: SetsInUse | None = None
     guidance: Guidance | None = None
     central: str = "central.none"
     unsent: int = 0
@@ -106,6 +108,7 @@ def state_object(
         "indicator": _indicator(session),
         "machine": around.machine,
         "camera": {"code": around.camera, "age_s": _age(around), "refused": list(around.refused)},
+        "tilesets": None if around.tilesets is None else around.tilesets.to_json(),
         "guidance": None if around.guidance is None else around.guidance.to_json(),
         "central": {"code": around.central, "unsent": around.unsent},
         "claim": claim_object(session, rules, proposal),

@@ -14,6 +14,9 @@ ENROLMENT: Final[dict[str, str]] = {
     "enroll.all_taken": N_("All rows are taken: save the set"),
     "enroll.missing": N_("Kinds are still missing: capture their rows first"),
     "enroll.other_capture": N_("This set was begun for other tiles or another recognizer: begin it anew"),
+    "enroll.sets_full": N_(
+        "The sets of this table are %(names)s: capture one of these anew, or take one out first"
+    ),
     "vision.tileset": N_("The tile set cannot be used: capture it again"),
     # how to lay a row
     "enroll.lay": N_("Lay these tiles in a row, left to right"),

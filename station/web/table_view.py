@@ -84,6 +84,21 @@ def health(state: State, words: Words, names: Mapping[int, str]) -> list[Health]
     ]
 
 
+def tileset(state: State, words: Words) -> dict[str, str] | None:
+    """The tile set in play, for the line of the lights; None where every set is read alike."""
+    known = state.get("tilesets")
+    if not known:
+        return None
+    name = known["in_play"]
+    if name is not None:
+        return {"word": words.say("Set %(name)s", name=name), "sentence": words.say("Tile set in play")}
+    sentence = words.say(
+        "Which of the tile sets %(names)s is in play shows with the first open hand",
+        names=", ".join(known["names"]),
+    )
+    return {"word": words.say("Set %(name)s", name="?"), "sentence": sentence}
+
+
 def guidance(state: State, words: Words, names: Mapping[int, str]) -> list[str]:
     """What to do so that the waiting zone can be read: its first problem often causes the others."""
     waiting = state.get("guidance") or {}
@@ -197,6 +212,7 @@ def common(state: State, words: Words) -> dict[str, Any]:
         "dealer": next((p for p in places if p.dealer), None),
         "clock": clock(state, words),
         "health": health(state, words, names),
+        "tileset": tileset(state, words),
         "notices": notices(state, words, names, texts),
         "guidance": guidance(state, words, names),
         "indicator": indicator(state, words),

@@ -19,6 +19,7 @@ from station.table.camera_worker import Seen, SeenHand, Unfit
 from station.table.config import TableConfig
 from station.table.photos import PhotoStore
 from station.table.runtime import Table
+from station.table.tilesets import SetsInUse
 from vision.fitness import Fitness, Problem
 from vision.hand import HandShape
 from vision.hand_reading import read_claimed, read_shown
@@ -71,6 +72,7 @@ class ToldEyes:
     looks: list[str] = field(default_factory=list)
     sees_indicator: bool = True
     refused: tuple[str, ...] = ()
+    tilesets: SetsInUse | None = None
     shown_readings: dict[int, Reading] = field(default_factory=dict)
     shape: HandShape = field(default_factory=HandShape)
     stacks: tuple[tuple[int, int], ...] = ()

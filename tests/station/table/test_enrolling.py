@@ -25,10 +25,15 @@ class LaidEyes:
 
     sees_indicator = True
     refused = ()
+    tilesets = None
 
     def __init__(self) -> None:
         self.laid: Sequence[str] = ()
         self.looks = 0
+        self.read_with: list[str] = []
+
+    async def enrolled(self, files: Sequence[Path]) -> None:
+        self.read_with = [file.name for file in files]
 
     async def view(self, side: int) -> Image:
         self.looks += 1
@@ -117,6 +122,7 @@ def test_a_set_with_all_kinds_is_saved_and_one_without_is_not(
         tiles = TileSet.load(Path(saved["saved"]))
         assert (len(tiles.kinds), tiles.provenance.name, tiles.provenance.table) == (35, "green", "T1")
         assert not list((tmp_path / "tilesets").glob("*.capture"))
+        assert eyes.read_with == ["green.json"]
 
     play(steps)
 

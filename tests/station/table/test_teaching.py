@@ -36,6 +36,7 @@ class Camera:
 
     sees_indicator = False
     refused = ()
+    tilesets = None
 
     def __init__(self, image: Image | None) -> None:
         self.image, self.frames, self.used = image, 0, []
