@@ -48,7 +48,7 @@ def unseen_places(found: Detections, lie: Arrangement, area: Box) -> Floats:
         return np.zeros((0, 4), np.float32)
     boxes = np.stack(places)
     free = iou_matrix(boxes, found.boxes).max(axis=1, initial=0) < TAKEN
-    return boxes[free & (inside_share(boxes, area) > 0.85)]
+    return np.asarray(boxes[free & (inside_share(boxes, area) > 0.85)], np.float32)
 
 
 def _row_places(found: Detections, members: list[int], widths: Floats, direction: Floats) -> list[Floats]:
