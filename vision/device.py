@@ -82,7 +82,12 @@ class Capture(Protocol):
 
 def _opened(device: int | str) -> Capture:
     api = cv2.CAP_V4L2 if sys.platform == "linux" else cv2.CAP_ANY
-    return cv2.VideoCapture(device, api)  # type: ignore[return-value]
+    # A device that is away is told in one sentence of our own, not by the library's lines on stderr as well.
+    before = cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_FATAL)
+    try:
+        return cv2.VideoCapture(device, api)  # type: ignore[return-value]
+    finally:
+        cv2.utils.logging.setLogLevel(before)
 
 
 def _arrange(capture: Capture, wishes: Wishes) -> tuple[str, ...]:
