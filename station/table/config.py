@@ -155,8 +155,9 @@ def _absolute(config: TableConfig, base: Path) -> TableConfig:
     central, camera = config.central, config.camera
     if central is not None:
         central = msgspec.structs.replace(central, public_key=str(base / central.public_key))
-    if isinstance(camera, str) and camera.startswith("folder:"):
-        camera = f"folder:{base / camera.removeprefix('folder:')}"
+    if isinstance(camera, str) and camera.startswith(("folder:", "render:")):
+        kind, _, place = camera.partition(":")
+        camera = f"{kind}:{base / place}" if place else camera
     serial = config.serial
     if serial.startswith("pty:"):
         serial = f"pty:{base / serial.removeprefix('pty:')}"

@@ -183,6 +183,8 @@ def test_the_printed_table_configuration_needs_two_changes_to_play_alone(tmp_pat
     config = load_config(tmp_path / "table.toml")
     assert config.driver == "none"
     assert config.camera == f"folder:{tmp_path / 'photos'}"
+    (tmp_path / "rendered.toml").write_text(text.replace("folder:photos", "render:scene.json"))
+    assert load_config(tmp_path / "rendered.toml").camera == f"render:{tmp_path / 'scene.json'}"
     assert config.central is None
     assert config.secret_key is None
 
