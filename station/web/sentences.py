@@ -129,6 +129,8 @@ CAMERA: Final[dict[str, str]] = {
     "vision.model": N_("The tile recognizer is not usable"),
     "vision.calibration": N_("The camera has to be taught again: open the page /calibrate of this table"),
     "vision.region": N_("The zone of the player lies outside the picture"),
+    "vision.scene": N_("The scene that is drawn instead of a camera cannot be read: correct its file"),
+    "vision.shape": N_("The picture cannot be read"),
 }
 
 FITNESS: Final[dict[str, str]] = {

@@ -15,6 +15,7 @@ from station.web.catalogue import LANGUAGES, negotiate, translations
 from station.web.dev.catalogue import extracted, load
 from station.web.sentences import ANSWERS, SENTENCES
 from station.web.words import Words
+from vision.errors import VisionError
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -139,3 +140,13 @@ def test_a_sentence_without_its_parameters_shows_the_code():
 def test_tile_names(kind, zh, en):
     assert Words.of("zh-Hans").tile(kind) == zh
     assert Words.of("en").tile(kind) == en
+
+
+def test_every_error_of_the_eyes_has_a_sentence():
+    pending, codes = [VisionError], set()
+    while pending:
+        kind = pending.pop()
+        pending += kind.__subclasses__()
+        if kind.__module__ == VisionError.__module__ and kind is not VisionError:
+            codes.add(kind.code)
+    assert codes <= set(SENTENCES)
