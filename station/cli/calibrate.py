@@ -22,12 +22,13 @@ from vision.calibration.sheet import marker_sheet
 from vision.calibration.solve import Height
 from vision.calibration.teach import View
 from vision.camera import open_camera
-from vision.errors import CalibrationError
+from vision.errors import CalibrationError, ImageError
 from vision.geometry import Calibration
 from vision.lens import Lens
 from vision.pictures import SUFFIXES, load_image
 from vision.planes import Matrix
 from vision.readings import Image
+from vision.table import TILE_WIDTH
 
 EXAMPLES = """\
 examples:
@@ -39,6 +40,8 @@ examples:
 """
 LEAST_BOARDS = 6
 """Checkerboard pictures from which a lens can be told; a dozen is better."""
+COARSE = 0.6
+"""Pixels a millimetre below which tiles are hardly read: they are then less than 18 pixels wide."""
 BOARD_LIMIT = 1.5
 """Pixels of a picture 1600 wide by which the corners of the boards may miss (RMS)."""
 
@@ -90,6 +93,11 @@ def run(arguments: argparse.Namespace) -> int:
                 fix="Give --camera or --photo; or --markers-pdf for the markers.",
             )
         if arguments.check:
+            if arguments.out or arguments.preview or arguments.taps:
+                raise ConfigError(
+                    "--check only compares.",
+                    fix="Leave --out, --preview and --taps out, or leave --check out.",
+                )
             return _check(arguments)
         if not arguments.out and not arguments.preview:
             raise ConfigError(
@@ -150,10 +158,10 @@ def _teach(arguments: argparse.Namespace) -> int:
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         version=version("quezhuo"),
     )
+    if arguments.preview:  # first: where it fails, the calibration in use is not replaced unseen
+        Path(arguments.preview).write_bytes(jpeg(preview(frame, lesson.calibration)))
     if arguments.out:
         lesson.calibration.save(Path(arguments.out))
-    if arguments.preview:
-        Path(arguments.preview).write_bytes(jpeg(preview(frame, lesson.calibration)))
     _tell(arguments, lesson)
     return OK
 
@@ -181,6 +189,9 @@ def _tell(arguments: argparse.Namespace, lesson: Lesson) -> None:
         f"Camera about {found.height_mm / 10:.0f} cm above the cloth,"
         f" {min(scales):.1f} to {max(scales):.1f} pixels a millimetre."
     )
+    if min(scales) < COARSE:
+        width = TILE_WIDTH * min(scales)
+        note(f"Tiles are only {width:.0f} pixels wide: mount the camera nearer, or take larger pictures.")
     if not lesson.watched:
         note("The border of the cloth is hardly in view: nothing will tell when the camera is moved.")
     say(f"{arguments.out}: the zones of all places." if arguments.out else "Nothing saved: give --out FILE.")
@@ -197,11 +208,14 @@ def _lens(arguments: argparse.Namespace, size: tuple[int, int]) -> Lens | None:
 
 def _measured_lens(arguments: argparse.Namespace, size: tuple[int, int]) -> Lens:
     squares = _squares(arguments.squares)
-    folder = Path(arguments.checkerboard)
-    files = sorted(f for f in folder.iterdir() if f.suffix.lower() in SUFFIXES)
+    files = _board_files(Path(arguments.checkerboard))
     boards = []
     for number, file in enumerate(files, 1):
-        picture = load_image(file)
+        try:
+            picture = load_image(file)
+        except ImageError as error:
+            note(f"{number}/{len(files)} {error}")
+            continue
         if (picture.shape[1], picture.shape[0]) != size:
             raise CalibrationError(
                 f"{file.name} is {picture.shape[1]} x {picture.shape[0]} and the frame {size[0]} x {size[1]}:"
@@ -223,6 +237,15 @@ def _measured_lens(arguments: argparse.Namespace, size: tuple[int, int]) -> Lens
             " them again."
         )
     return lens
+
+
+def _board_files(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        raise CalibrationError(f"There is no folder {folder}: name the one with pictures of a checkerboard.")
+    files = sorted(f for f in folder.iterdir() if f.suffix.lower() in SUFFIXES)
+    if not files:
+        raise CalibrationError(f"There is no picture in {folder}: take a dozen of the checkerboard first.")
+    return files
 
 
 def _squares(text: str) -> tuple[int, int]:

@@ -12,9 +12,20 @@ from station.errors import ConfigError
 from vision.enroll.plan import SHOTS, ordered
 from vision.recognizer import Recognizer
 
+EXAMPLES = """\
+examples:
+  quezhuo enroll --camera 0 --calibration calibration.json --ruleset zhenjiang --name green --out green.json
+  quezhuo enroll --photos rows --ruleset zhenjiang --out green.json
+  quezhuo enroll --photos rows --plan plan.json --ruleset zhenjiang --out green.json
+  quezhuo enroll --inventory --ruleset zhenjiang block1.jpg block2.jpg
+  quezhuo enroll --which green.json blue.json hand.jpg
+  quezhuo enroll --renew green.json
+"""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
+    parser.epilog = f"{parser.epilog}\n\n{EXAMPLES}"
     parser.add_argument("pictures", nargs="*", metavar="PHOTO", help="with --inventory or --which")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--camera", metavar="CAMERA", help="device number, folder:DIR or render:SCENE.json")
@@ -53,6 +64,10 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if capturing and not arguments.out and not arguments.renew:
         raise ConfigError("The tile set needs a file.", fix="Add --out FILE.")
+    if capturing and arguments.out and not Path(arguments.out).absolute().parent.is_dir():
+        raise ConfigError(
+            f"There is no folder {Path(arguments.out).parent}.", fix="Make it, or give another --out FILE."
+        )
     if capturing and arguments.pictures:
         raise ConfigError("Photographs of rows lie in a folder.", fix="Use --photos FOLDER.")
     if (arguments.inventory or arguments.which) and not arguments.pictures:

@@ -26,6 +26,8 @@ def from_photos(
         files = sorted(f for f in folder.iterdir() if f.suffix.lower() in SUFFIXES)
     except OSError as error:
         raise TileSetError(f"The folder {folder} cannot be read ({error.strerror}): name another.") from error
+    if not files:
+        raise TileSetError(f"There is no picture in {folder}: put the photographs of the rows there.")
     rows = _rows_of(files, begun, Path(arguments.plan) if arguments.plan else None)
     hints = parse_regions(Path(arguments.regions)) if arguments.regions else {}
     calibration = calibration_of(arguments)

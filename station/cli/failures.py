@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,6 +11,16 @@ from firmware_bridge.errors import BridgeError, ProfileError, UsageError
 from station.cli.output import BAD_INPUT, REFUSED
 from station.errors import StationError
 from vision.errors import CameraError, VisionError
+
+FIXES = {
+    errno.ENOENT: "Check the name, or make its folder first.",
+    errno.ENOTDIR: "Check the name: a part of it is no folder.",
+    errno.EISDIR: "Name a file, not a folder.",
+    errno.EACCES: "Choose another place, or get the right to use this one.",
+    errno.EROFS: "Choose another place: this one cannot be written.",
+    errno.ENOSPC: "Make room, then try again.",
+}
+"""What to do about what a file system refuses."""
 
 
 class Failure(StationError):
@@ -53,4 +64,5 @@ def os_message(error: OSError) -> str:
     """Return one plain sentence for what the system refused."""
     named = error.filename2 or error.filename
     where = f"The file {named} can't be used: " if named else ""
-    return f"{where}{error.strerror or error}."
+    fix = FIXES.get(error.errno or 0)
+    return f"{where}{error.strerror or error}." + (f" {fix}" if named and fix else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,21 @@ from vision.reading_service import PhotoHint, parse_region, parse_regions, read_
 from vision.recognizer import Recognizer
 from vision.shapes import HandShape
 
+EXAMPLES = """\
+examples:
+  quezhuo read hand.jpg --expect 14
+  quezhuo read photos --json > tiles.jsonl
+  quezhuo read table.jpg --region 400,900,1200,1150 --ruleset zhenjiang
+  quezhuo read table.jpg --calibration calibration.json --zone 2
+  quezhuo read hand.jpg --tileset green.json --tileset blue.json
+"""
 RED_FIVES = "red"
 """Fact of the rule sets in which some fives are red."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
+    parser.epilog = f"{parser.epilog}\n\n{EXAMPLES}"
     parser.add_argument(
         "photos",
         nargs="+",
@@ -70,7 +80,9 @@ def run(arguments: argparse.Namespace) -> int:
     with Progress(len(photos)) as progress:
         for path in photos:
             progress.begin(path.name)
-            hint = hints.get(path.name) or hints.get(str(path)) or PhotoHint(region, arguments.expect)
+            hint = hints.get(path.name) or hints.get(str(path)) or PhotoHint(region)
+            if hint.expect is None:
+                hint = replace(hint, expect=arguments.expect)
             result = read_photo(path, reader, hint, kinds, calibration, arguments.zone or "0", shape)
             bad = bad or "error" in result
             progress.clear()

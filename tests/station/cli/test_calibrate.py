@@ -96,13 +96,21 @@ def test_a_folder_is_a_camera_and_taps_do_without_markers(
         ),
         (("--photo", "@marked.png", "--out", "@c.json", "--cloth", "20"), 2, "20 mm is not possible"),
         (("--photo", "@marked.png", "--out", "@c.json", "--height", "7"), 2, "is no height"),
-        (("--photo", "@marked.png", "--out", "@c.json", "--checkerboard", "@boards"), 2, "seen in 0 of 1"),
+        (("--photo", "@marked.png", "--out", "@c.json", "--checkerboard", "@boards"), 2, "seen in 0 of 2"),
         (
             ("--photo", "@marked.png", "--out", "@c.json", "--checkerboard", "@", "--squares", "9"),
             2,
             "no board",
         ),
-        (("--photo", "@marked.png", "--out", "@c.json", "--checkerboard", "@none"), 3, "can't be used"),
+        (("--photo", "@marked.png", "--out", "@c.json", "--checkerboard", "@none"), 2, "There is no folder"),
+        (("--photo", "@marked.png", "--out", "@c.json", "--checkerboard", "@hollow"), 2, "no picture in"),
+        (("--photo", "@marked.png", "--out", "@c.json", "--check", "@plain.json"), 2, "only compares"),
+        (
+            ("--photo", "@marked.png", "--out", "@c.json", "--preview", "@no/p.jpg"),
+            3,
+            "make its folder first",
+        ),
+        (("--markers-pdf", "@boards"), 3, "not a folder"),
         (("--photo", "@marked.png", "--out", "@c.json", "--lens", "@plain.json"), 2, "holds no lens"),
         (("--photo", "@empty.png", "--check", "@plain.json"), 2, "no reference picture"),
         (("--camera", "folder:@gone", "--out", "@c.json"), 3, "no folder"),
@@ -115,7 +123,9 @@ def test_every_mistake_is_one_line(
 ) -> None:
     default_calibration(SIZE).save(photos / "plain.json")
     (photos / "boards").mkdir()
+    (photos / "hollow").mkdir()
     cv2.imwrite(str(photos / "boards" / "a.png"), empty())
+    (photos / "boards" / "b.png").write_text("rubbish")
     assert run(photos, *words) == status
     lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("quezhuo: ")]
     assert len(lines) == 1
@@ -170,3 +180,12 @@ def _boards() -> list[Image]:
         picture = cv2.remap(flat, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderValue=120)
         pictures.append(np.repeat(picture[..., None], 3, axis=2))
     return pictures
+
+
+def test_tiles_too_small_to_be_read_are_told(photos: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = cv2.imread(str(photos / "marked.png"))
+    cv2.imwrite(str(photos / "small.png"), cv2.resize(frame, (640, 480)))
+    assert run(photos, "--photo", "@small.png", "--out", "@c.json") == 0
+    assert "pixels wide: mount the camera nearer" in capsys.readouterr().err
+    assert run(photos, "--photo", "@marked.png", "--out", "@c.json") == 0
+    assert "nearer" not in capsys.readouterr().err

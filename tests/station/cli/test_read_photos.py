@@ -23,8 +23,10 @@ class Nothing:
 
     def __init__(self) -> None:
         self.shapes: list[tuple[int, ...]] = []
+        self.expected: list[int | None] = []
 
-    def read(self, frame: Image, *_: Any, **__: Any) -> Reading:
+    def read(self, frame: Image, _: Any = None, expect: int | None = None, *__: Any, **___: Any) -> Reading:
+        self.expected.append(expect)
         self.shapes.append(frame.shape)
         return Reading((), (), (), False, ("no_tiles",), 1.0, (frame.shape[1], frame.shape[0]))
 
@@ -116,3 +118,13 @@ def test_regions_are_found_by_name_in_a_folder(folder: Path, reader: Nothing, tm
     regions = tmp_path / "regions.json"
     regions.write_text(json.dumps({"photo3.jpg": [0, 0, 9999, 9999, 14]}))
     assert main(["read", str(folder / "session1"), "--regions", str(regions), "--json"]) == 0
+
+
+def test_the_expected_number_counts_where_the_regions_name_none(
+    folder: Path, reader: Nothing, tmp_path: Path
+) -> None:
+    regions = tmp_path / "regions.json"
+    regions.write_text(json.dumps({"photo1.jpg": None, "photo3.jpg": [0, 0, 9999, 9999, 14]}))
+    words = ["read", str(folder / "session1"), "--regions", str(regions), "--expect", "3"]
+    assert main(words) == 0
+    assert reader.expected == [3, 14, 3, 3]
