@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from station.web.words import Words
-from vision.enroll.check import NO_TILES, RowCheck
+from vision.enroll.check import NO_TILES, WRONG_ROW, RowCheck
 from vision.enroll.guard import Guard
 from vision.enroll.plan import Row
 
@@ -13,9 +13,11 @@ __all__ = ["check_said", "guard_said", "row_said", "unfit_said"]
 
 
 def check_said(words: Words, check: RowCheck) -> list[str]:
-    """Say all that is to be told of a row; a row that is not there at all is told once."""
-    if any(finding.code == NO_TILES for finding in check.findings):
-        return [words.sentence(f"enroll.row.{NO_TILES}")]
+    """Say all that is to be told of a row; a row that is not there, or another one, is told once."""
+    codes = [finding.code for finding in check.findings]
+    for code in (NO_TILES, WRONG_ROW):
+        if code in codes:
+            return [words.sentence(f"enroll.row.{code}")]
     return [
         words.sentence(
             f"enroll.row.{finding.code}",

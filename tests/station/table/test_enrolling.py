@@ -94,6 +94,10 @@ def test_a_row_can_be_confirmed_left_out_and_taken_again(new_desk: Callable[...,
         told = await page.tap("look")
         assert (told["taken"], told["confirm"]) == (False, True)
         assert "looks like 7 Character, 3 Character is expected" in told["said"][0]
+        eyes.laid = [f"{n}p" for n in range(1, 10)]
+        told = await page.tap("look")
+        assert told["said"] == ["Most tiles look like others: is this the row that was asked for?"]
+        eyes.laid = [*ROW[:2], "7m", *ROW[3:]]
         assert (await page.tap("look", confirmed=True))["taken"]
         assert (await page.tap("skip"))["number"] == 3
         assert (await page.tap("back"))["number"] == 2
