@@ -10,10 +10,10 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from vision.calibration.drift import Drift, DriftWatch
+from vision.calibration.drift import Drift, DriftWatch, empty_zone
 from vision.camera import Frame
 from vision.errors import CalibrationError
-from vision.fitness import FIT, Fitness, Problem, StillWatch, assess, assess_tiles
+from vision.fitness import FIT, Backdrop, Fitness, Problem, StillWatch, assess, assess_tiles
 from vision.fitness.problems import BLURRED, HAND_IN_VIEW, LIMITS, MOVING
 from vision.geometry import Calibration, Rectified, Zone
 from vision.readings import Box, Floats, Image, Reading
@@ -35,6 +35,7 @@ class ZoneWatch:
         self._calibration = calibration
         self._ignored = frozenset(ignored)
         self._still: dict[str, StillWatch] = {}
+        self._empty: dict[str, Backdrop | None] = {}
         self._drift = None if calibration is None or calibration.reference is None else _drift(calibration)
 
     def judges(self, zone: str) -> bool:
@@ -64,7 +65,9 @@ class ZoneWatch:
             return FIT
         moved = self._watch(zone).look(view, frame.taken_at)
         drift = None if self._drift is None else self._drift.check(frame.image)
-        found = assess(view, self.tile(zone), moved=moved, drift=drift if _is_sure(drift) else None)
+        sure = drift if _is_sure(drift) else None
+        empty = self._backdrop(zone)
+        found = assess(view, self.tile(zone), moved=moved, drift=sure, empty=empty)
         # Over an arm edges are soft: where one may be, only the tiles found will tell.
         unclear = (HAND_IN_VIEW, BLURRED) if HAND_IN_VIEW in found.codes else ()
         return self._counted(found, without=unclear)
@@ -78,7 +81,10 @@ class ZoneWatch:
         tile = self.tile(zone)
         boxes = _boxes([tile.box for tile in reading.tiles])
         strips = self._beside(zone, frame.image, view)
-        return self._counted(assess_tiles(view.image, tile, boxes, covered=_boxes(covered), strips=strips))
+        hidden, empty = _boxes(covered), self._backdrop(zone)
+        return self._counted(
+            assess_tiles(view.image, tile, boxes, covered=hidden, strips=strips, empty=empty)
+        )
 
     def forget(self, zone: str) -> None:
         """What comes next in a zone has nothing to do with what was seen there."""
@@ -90,6 +96,14 @@ class ZoneWatch:
 
     def _watch(self, zone: str) -> StillWatch:
         return self._still.setdefault(zone, StillWatch(self.tile(zone)))
+
+    def _backdrop(self, zone: str) -> Backdrop | None:
+        """What the zone showed at teaching: furniture at its border is no hand."""
+        if zone not in self._empty:
+            assert self._calibration is not None
+            picture = empty_zone(self._calibration, zone)
+            self._empty[zone] = None if picture is None else Backdrop.of(picture)
+        return self._empty[zone]
 
     def _beside(self, zone: str, frame: Image, view: Rectified) -> list[Image]:
         """The table to the left and right of a zone, where the frame shows it."""

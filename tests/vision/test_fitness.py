@@ -9,10 +9,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vision.calibration.drift import empty_zone, make_reference
 from vision.errors import ShapeError
-from vision.fitness import CODES, LIMITS, Fitness, Problem, StillWatch, assess, assess_tiles, drifted
+from vision.fitness import (
+    CODES,
+    LIMITS,
+    Backdrop,
+    Fitness,
+    Problem,
+    StillWatch,
+    assess,
+    assess_tiles,
+    drifted,
+)
 from vision.fitness.border import cut_tiles, tiles_beyond
 from vision.fitness.focus import blur, edge_sigma
+from vision.fitness.hands import hands
 from vision.fitness.light import tile_white
 from vision.fitness.motion import changed, thumb
 from vision.geometry import default_calibration, map_points
@@ -165,6 +177,81 @@ class TestHands:
     def test_where_no_cloth_is_seen_nothing_is_said(self) -> None:
         whole = np.asarray([[0, 0, 1280, 388]], np.float32)
         assert "hand_in_view" not in assess_tiles(view(), TILE, whole).codes
+
+
+BROWN = Look((50, 70, 95))
+
+
+@cache
+def backdrop(look: Look = Look(), zone: int = 0) -> Backdrop:  # noqa: B008 (immutable)
+    """The empty zone in another light, as small as a calibration keeps it."""
+    empty = render(Scene(light_seed=77), TABLE, 3, look)
+    picture = empty_zone(replace(TABLE, reference=make_reference(empty, TABLE)), str(zone))
+    assert picture is not None
+    known = Backdrop.of(picture)
+    assert known is not None
+    return known
+
+
+def with_rail(picture: Image, where: slice) -> Image:
+    """A wooden rail along the near border of a zone's picture of any size."""
+    out = picture.copy()
+    out[picture.shape[0] * 6 // 10 :, where] = (90, 140, 190)
+    return out
+
+
+class TestTheEmptyZone:
+    @pytest.mark.parametrize("gain", [1.0, 0.6, 1.15])
+    @pytest.mark.parametrize("look", [Look(), BROWN], ids=["blue", "brown"])
+    def test_tiles_and_their_shadows_in_another_light_are_no_hand(self, gain: float, look: Look) -> None:
+        picture = view(Upset(gain=gain), look=look)
+        assert assess_tiles(picture, TILE, tiles(), empty=backdrop(look)).fit
+
+    @pytest.mark.parametrize("colour", [(84, 112, 160), (52, 66, 100), SKIN, GLOVE, (28, 28, 30)])
+    def test_arms_over_cloth_of_their_own_colour_are_told(self, colour: tuple[int, int, int]) -> None:
+        picture = view(Upset(arms=(Arm(0, 150.0, 140.0, 8.0, colour),)), look=BROWN)
+        clear = [box for box in tiles().tolist() if not 800 < (box[0] + box[2]) / 2 < 1150]
+        found = assess_tiles(picture, TILE, np.asarray(clear, np.float32), empty=backdrop(BROWN))
+        assert "hand_in_view" in found.codes
+
+    @pytest.mark.parametrize("where", [slice(0, None), slice(0, 200)], ids=["all along", "a piece"])
+    def test_furniture_that_was_there_before_is_no_hand(self, where: slice) -> None:
+        known = Backdrop.of(with_rail(backdrop().picture, where))
+        found = hands(with_rail(view(zone=1), where), TILE, np.zeros((0, 4), np.float32), empty=known)
+        assert found == []
+
+    def test_furniture_that_was_taken_away_is_no_hand(self) -> None:
+        known = Backdrop.of(with_rail(backdrop().picture, slice(0, 300)))
+        assert hands(view(zone=1), TILE, np.zeros((0, 4), np.float32), empty=known) == []
+
+    def test_a_thing_that_was_not_there_is_told(self) -> None:
+        picture = with_rail(view(zone=1), slice(0, 300))
+        assert hands(picture, TILE, np.zeros((0, 4), np.float32), empty=backdrop())
+
+    def test_a_rail_all_along_a_zone_nobody_knows_is_no_hand(self) -> None:
+        picture = with_rail(view(zone=1), slice(0, None))
+        assert hands(picture, TILE, np.zeros((0, 4), np.float32)) == []
+
+    def test_a_grey_picture_of_the_empty_zone_tells_nothing(self) -> None:
+        assert Backdrop.of(np.full((40, 90, 3), 120, np.uint8)) is None
+
+    def test_another_picture_altogether_tells_nothing(self) -> None:
+        blocks = np.random.default_rng(1).integers(0, 255, (6, 20, 3), np.uint8)
+        noise = np.ascontiguousarray(blocks.repeat(10, axis=0).repeat(10, axis=1))
+        known = Backdrop(noise)
+        assert known.new(np.ascontiguousarray(noise[::-1]), np.ones((60, 200), np.bool_)) is None
+        assert known.new(noise, np.zeros((60, 200), np.bool_)) is None
+
+    @settings(max_examples=20, deadline=None)
+    @given(st.floats(0.5, 1.3), st.floats(0.9, 1.1), st.floats(-0.2, 0.2))
+    def test_what_is_there_stays_known_in_any_light(self, gain: float, blue: float, slope: float) -> None:
+        then = np.full((70, 220, 3), (80, 110, 60), np.float32)
+        then[40:, :60] = (60, 90, 120)
+        light = gain * (1 + slope * np.linspace(-1, 1, 220))[None, :, None] * np.asarray([blue, 1.0, 1.0])
+        now = np.asarray(np.clip(then * light, 0, 255), np.uint8)
+        new = Backdrop(then.astype(np.uint8)).new(now, np.ones((70, 220), np.bool_))
+        assert new is not None
+        assert not new.any()
 
 
 class TestBorder:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from vision.calibration.edge import Grey, grey_png, read_grey, small_grey
+from vision.calibration.edge import Grey, png, read_colours, read_grey, small_colours, small_grey
 from vision.errors import CalibrationError
 from vision.planes import Matrix, homography, map_points
 from vision.readings import Floats, Image, check_image
@@ -25,7 +25,7 @@ from vision.table import TABLE_HALF, zone_corners
 from vision.taught import EdgePoint, Reference
 from vision.zones import Calibration
 
-__all__ = ["LIMIT", "Drift", "DriftWatch", "make_reference"]
+__all__ = ["LIMIT", "Drift", "DriftWatch", "empty_zone", "make_reference"]
 
 WIDTH = 480
 """Width of the reference picture: one of its pixels is 3.3 of a frame 1600 wide."""
@@ -81,7 +81,23 @@ def make_reference(frame: Image, calibration: Calibration) -> Reference:
             "The border of the table's cloth can hardly be seen: take hands and things off it, switch the"
             " light on, and teach again."
         )
-    return Reference(grey_png(picture), points)
+    return Reference(png(small_colours(frame, WIDTH)), points)
+
+
+def empty_zone(calibration: Calibration, zone: str) -> Image | None:
+    """What a zone showed at teaching, uint8 ``(h, w, 3)`` BGR seen straight on; it is only as sharp as
+    the reference.
+
+    None without a reference that can be read. References of older calibrations are grey.
+    """
+    reference = calibration.reference
+    picture = None if reference is None else read_colours(reference.png)
+    if picture is None or picture.shape[1] != WIDTH:
+        return None
+    try:
+        return calibration.scaled(picture.shape[1], picture.shape[0]).rectify(picture, zone).image
+    except CalibrationError:
+        return None  # a picture of another shape than the frames
 
 
 def _fixed(calibration: Calibration, width: int, height: int) -> NDArray[np.bool_]:

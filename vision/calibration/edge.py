@@ -20,12 +20,14 @@ __all__ = [
     "Grey",
     "checkerboard_corners",
     "find_markers",
-    "grey_png",
     "jpeg",
     "lens_of_checkerboards",
     "marker_cells",
+    "png",
     "preview",
+    "read_colours",
     "read_grey",
+    "small_colours",
     "small_grey",
 ]
 
@@ -109,23 +111,38 @@ def lens_of_checkerboards(
 
 def small_grey(image: Image, width: int) -> Grey:
     """Grey picture of a frame, ``width`` pixels wide, of the same shape."""
-    height = max(1, round(image.shape[0] * width / image.shape[1]))
-    grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
-    while grey.shape[1] >= 3 * width:  # halving is far faster than averaging over broken numbers of pixels
-        half = (grey.shape[1] // 2, grey.shape[0] // 2)
-        grey = cv2.resize(grey[: 2 * half[1], : 2 * half[0]], half, interpolation=cv2.INTER_AREA)
-    return np.asarray(cv2.resize(grey, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
+    return _shrunk(np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), np.uint8), width)
 
 
-def grey_png(picture: Grey) -> bytes:
-    """PNG bytes of a grey picture."""
+def small_colours(image: Image, width: int) -> Image:
+    """Picture of a frame (uint8 ``(H, W, 3)`` BGR), ``width`` pixels wide, of the same shape."""
+    return _shrunk(image, width)
+
+
+def _shrunk(picture: NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
+    height = max(1, round(picture.shape[0] * width / picture.shape[1]))
+    while picture.shape[1] >= 3 * width:  # halving is far faster than averaging over broken numbers of pixels
+        half = (picture.shape[1] // 2, picture.shape[0] // 2)
+        small = cv2.resize(picture[: 2 * half[1], : 2 * half[0]], half, interpolation=cv2.INTER_AREA)
+        picture = np.asarray(small, np.uint8)
+    return np.asarray(cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def png(picture: NDArray[np.uint8]) -> bytes:
+    """PNG bytes of a grey picture or one with colours (BGR)."""
     _, data = cv2.imencode(".png", picture, [cv2.IMWRITE_PNG_COMPRESSION, 9])
     return bytes(data)
 
 
-def read_grey(png: bytes) -> Grey | None:
+def read_grey(data: bytes) -> Grey | None:
     """Grey picture of PNG bytes; None when they are none."""
-    picture = cv2.imdecode(np.frombuffer(png, np.uint8), cv2.IMREAD_GRAYSCALE) if png else None
+    picture = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_GRAYSCALE) if data else None
+    return None if picture is None else np.asarray(picture, np.uint8)
+
+
+def read_colours(data: bytes) -> Image | None:
+    """BGR picture of PNG bytes, a grey one in three channels that are alike; None when they are none."""
+    picture = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR) if data else None
     return None if picture is None else np.asarray(picture, np.uint8)
 
 

@@ -4,6 +4,7 @@ Codes, never sentences; limits are data (`Limits`). What each code asks a person
 """
 
 from vision.fitness.assess import Drifted, assess, assess_tiles, drifted
+from vision.fitness.backdrop import Backdrop
 from vision.fitness.hands import Cloth
 from vision.fitness.motion import StillWatch
 from vision.fitness.problems import CODES, FIT, LIMITS, Fitness, Limits, Problem
@@ -12,6 +13,7 @@ __all__ = [
     "CODES",
     "FIT",
     "LIMITS",
+    "Backdrop",
     "Cloth",
     "Drifted",
     "Fitness",

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from vision.fitness.backdrop import Backdrop
 from vision.fitness.border import cut_tiles, tiles_beyond
 from vision.fitness.focus import focus
 from vision.fitness.hands import Cloth, hands
@@ -43,6 +44,7 @@ def assess(
     moved: Sequence[Problem] = (),
     drift: Drifted | None = None,
     cloth: Cloth | None = None,
+    empty: Backdrop | None = None,
     limits: Limits = LIMITS,
 ) -> Fitness:
     """Judge a zone before it is read, without a network.
@@ -51,13 +53,13 @@ def assess(
         view: the zone seen straight on, uint8 ``(H, W, 3)`` BGR, upright for its player.
         tile: width of a tile in pixels of the view.
         moved: what `StillWatch.look` said of this frame. drift: what the drift watch said.
-        cloth: as taught; found in the view without it.
+        cloth: as taught; found in the view without it. empty: what the zone shows without tiles and hands.
         limits: from which values on it is not fit.
 
     Raises ShapeError for another array.
     """
     check_image(view, "view")
-    problems = [*drifted(drift, limits), *moved, *hands(view, tile, None, cloth, limits)]
+    problems = [*drifted(drift, limits), *moved, *hands(view, tile, None, cloth, limits, empty)]
     return Fitness.of([*problems, *exposure(view, None, limits), *focus(view, tile, None, limits)])
 
 
@@ -69,6 +71,7 @@ def assess_tiles(
     covered: Floats | None = None,
     strips: Sequence[Image] = (),
     cloth: Cloth | None = None,
+    empty: Backdrop | None = None,
     limits: Limits = LIMITS,
 ) -> Fitness:
     """Judge a zone in which tiles were found: ``boxes`` float32 ``(N, 4)``, pixels of the view.
@@ -81,7 +84,7 @@ def assess_tiles(
     lying = boxes if covered is None else np.concatenate([boxes, covered])
     return Fitness.of(
         [
-            *hands(view, tile, lying, cloth, limits),
+            *hands(view, tile, lying, cloth, limits, empty),
             *exposure(view, boxes, limits),
             *focus(view, tile, boxes, limits),
             *cut_tiles(boxes, size, tile, limits),

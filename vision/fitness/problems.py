@@ -50,8 +50,10 @@ class Limits:
     shift: float = 4.0
     """``camera_moved``: pixels of the frame by which fixed parts moved (only used without a verdict of
     the drift watch itself)."""
-    hand: float = 0.8
-    """``hand_in_view``: area of the largest foreign region, in tiles. Measured."""
+    hand: float = 1.2
+    """``hand_in_view``: area of the largest region that is new in the empty zone, in tiles. Measured."""
+    hand_guessed: float = 2.0
+    """The same where nobody knows the empty zone: of the largest region that is no cloth. Measured."""
     motion: float = 0.1
     """``moving``: area that changed since the frame before, in tiles. Measured."""
     dark: float = 55.0

@@ -15,11 +15,11 @@ import pytest
 from station.table.camera_worker import Eyes, SeenHand, Unfit
 from station.table.zone_watch import ZoneWatch
 from vision.calibration.drift import make_reference
-from vision.camera import RenderCamera
+from vision.camera import Frame, RenderCamera
 from vision.geometry import Calibration, default_calibration, map_points, whole_picture
 from vision.hand import HandShape
 from vision.readings import LOW_SCORE, Reading, TileReading
-from vision.render import Arm, Bump, Glare, LaidHand, Scene, Upset, render, tile_quads
+from vision.render import Arm, Bump, Glare, LaidHand, Look, Scene, Upset, render, tile_quads
 from vision.render.laying import place_tiles
 
 KINDS = ("1m", "2m", "3m", "4m", "5m", "6m", "7m", "8m", "9m", "1z", "1z", "3s", "4s")
@@ -183,6 +183,18 @@ def test_whole_pictures_and_cameras_that_nobody_taught_are_not_judged(tmp_path: 
     assert not ZoneWatch(whole_picture((1600, 1200))).judges("0")
     assert ZoneWatch(taught()).judges("0")
     assert not ZoneWatch(taught()).judges("9")
+
+
+@pytest.mark.parametrize("reach", [90.0, 140.0])
+def test_a_dark_arm_over_cloth_of_its_colour_is_told_by_what_was_taught(reach: float) -> None:
+    look, exact = Look((50, 70, 95)), default_calibration()
+    watch = ZoneWatch(replace(exact, reference=make_reference(render(Scene(), exact, look=look), exact)))
+    arm = Upset(arms=(Arm(0, -150.0, reach, 0.0, (52, 66, 100)),))
+    frame = Frame(render(SCENE, exact, 1, look, arm), 5.0, "")
+    empty = Reading((), (), (), True, (), 1.0, (1280, 388))
+    bare = Frame(render(Scene(), exact, 2, look), 6.0, "")
+    assert watch.after("0", bare, exact.rectify(bare.image, "0"), empty).fit
+    assert "hand_in_view" in watch.after("0", frame, exact.rectify(frame.image, "0"), empty).codes
 
 
 def test_a_tile_is_as_wide_as_the_cloth_says() -> None:
