@@ -156,7 +156,7 @@ def _new(small: Image, tiles: Mask, empty: Backdrop) -> Mask | None:
     """Mask of what is new in the zone, bare cloth where a thing lay before left out; None: not to be told."""
     gone = _furniture(empty, (small.shape[1], small.shape[0]))
     new = empty.new(small, ~tiles, gone)
-    if new is None or gone is None or not gone.any():
+    if new is None or gone is None or not (new & gone).any():
         return new
     odd = _odd(small, tiles, None)
     return new if odd is None else np.asarray(new & ~(gone & ~odd), np.bool_)
