@@ -20,7 +20,7 @@ EdgePoint = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The view at teaching: a small picture (PNG bytes, grey in older files) and points of edges that do not move."""
+    """The view at teaching: a small picture (PNG, grey in older files), points of edges that do not move."""
 
     png: bytes
     points: tuple[EdgePoint, ...]

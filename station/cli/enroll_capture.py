@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -19,10 +18,10 @@ from vision.enroll.capture import RowShots, photograph
 from vision.enroll.check import RowCheck
 from vision.enroll.files import load_capture, save_capture
 from vision.enroll.plan import Row
+from vision.enroll.renew import renewed
 from vision.enroll.session import Enrolment
-from vision.enroll.shots import shots_of
 from vision.enroll.tileset import Provenance, TileSet
-from vision.errors import TileSetError, VisionError
+from vision.errors import VisionError
 from vision.geometry import Calibration
 from vision.recognizer import Recognizer
 
@@ -154,26 +153,8 @@ def _take(
 def renew(arguments: argparse.Namespace, recognizer: Recognizer) -> int:
     """Learn a tile set anew from the pictures in its file, after the recognizer was replaced."""
     path = Path(arguments.renew)
-    old = TileSet.load(path)
-    lost = [shot.kind for shot in old.shots if shot.patch is None]
-    if lost:
-        raise TileSetError(f"{path.name} holds no pictures of its tiles: capture the set again.")
-    shots = []
-    for shot in old.shots:
-        assert shot.patch is not None
-        fresh = shots_of(
-            recognizer.classify, shot.patch.image(), [shot.patch.box], [shot.kind], shot.picture, keep=False
-        )
-        shots.append(replace(fresh[0], patch=shot.patch))
+    tiles = renewed(TileSet.load(path), recognizer, version("quezhuo"))
     out = Path(arguments.out) if arguments.out else path
-    assert recognizer.card is not None
-    origin = replace(
-        old.provenance,
-        model=recognizer.card.sha256["classifier"],
-        temperature=recognizer.temperature,
-        version=version("quezhuo"),
-    )
-    tiles = TileSet.build(shots, old.kinds, origin)
     tiles.save(out)
     lines = [f"{out}: learned anew, {len(tiles.shots)} shots.", guard_words(tiles.guard)]
     tell(arguments, {"written": str(out), "guard": tiles.guard.to_json()}, lines)

@@ -30,7 +30,7 @@ from station.table.config import CameraWishes, TableConfig
 from station.table.interpret import shape_of
 from station.table.photos import PhotoStore
 from station.table.runtime import Table
-from station.table.tilesets import SetsInUse, tileset_files
+from station.table.tilesets import SetsInUse, renew_stale, tileset_files
 from station.table.writer import LogWriter
 from vision.camera import Camera, DeviceCamera, Wishes, open_camera
 from vision.enroll.reader import with_tilesets
@@ -126,7 +126,10 @@ def eyes_of(config: TableConfig, rules: RuleSet, home: Path) -> EyesThread | Non
     tilesets = tileset_files(config)
 
     def load(files: Sequence[Path]) -> Reader:
-        return with_tilesets(Recognizer.load(card, threads=config.threads), files, kinds)
+        recognizer = Recognizer.load(card, threads=config.threads)
+        for file in renew_stale(files, recognizer):
+            log.warning("tileset", learned_anew=str(file), why="another recognizer")
+        return with_tilesets(recognizer, files, kinds)
 
     eyes = Eyes(
         lambda: _opened(camera, config.camera_wishes),

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from station.table.config import TableConfig
 from vision.enroll.reader import TableReader
+from vision.enroll.renew import is_stale, renewed
+from vision.enroll.tileset import TileSet
 from vision.errors import TileSetError
 from vision.reading_service import Reader
+from vision.recognizer import Recognizer
 
-__all__ = ["MOST", "SetsInUse", "file_for", "room_for", "sets_in_use", "tileset_files"]
+__all__ = ["MOST", "SetsInUse", "file_for", "renew_stale", "room_for", "sets_in_use", "tileset_files"]
 
 MOST = 2
 """Sets of one table: one is built while the other is played."""
@@ -70,3 +75,17 @@ def room_for(config: TableConfig, name: str) -> tuple[str, ...]:
     names = tuple(Path(file).stem for file in config.tilesets or _own(Path(config.home)))
     free = name in names or (not config.tilesets and len(names) < MOST)
     return () if free else names
+
+
+def renew_stale(files: Sequence[Path], recognizer: Recognizer) -> list[Path]:
+    """Learn sets of another recognizer anew, from the pictures in their files; returns the files written.
+
+    After an update nobody has to lay tiles again. Raises TileSetError for a file without pictures.
+    """
+    written = []
+    for file in files:
+        tiles = TileSet.load(file)
+        if is_stale(tiles, recognizer):
+            renewed(tiles, recognizer, version("quezhuo")).save(file)
+            written.append(file)
+    return written

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ import pytest
 from station.cli.main import main
 from station.errors import ConfigError
 from station.table.config import load_config
+from station.table.tilesets import renew_stale
 from vision.enroll.files import load_capture
 from vision.enroll.plan import capture_plan
 from vision.enroll.tileset import TileSet
 from vision.geometry import default_calibration
 from vision.pictures import load_image
+from vision.recognizer import Recognizer
 from vision.render import LaidHand, Scene, render
 
 KINDS = "1m 2m 3m 1p 2p 3p 7z"
@@ -194,6 +197,18 @@ def test_a_tile_set_is_learned_anew_from_its_own_pictures(enrolled: Path, tmp_pa
     old, new = TileSet.load(enrolled / "green.json"), TileSet.load(tmp_path / "again.json")
     assert (new.kinds, len(new.shots)) == (old.kinds, len(old.shots))
     assert min(float(a.embedding @ b.embedding) for a, b in zip(old.shots, new.shots, strict=True)) > 0.9
+
+
+def test_a_table_learns_a_set_of_an_older_recognizer_anew_once(enrolled: Path, tmp_path: Path) -> None:
+    recognizer = Recognizer.load()
+    set_now = TileSet.load(enrolled / "green.json")
+    file = tmp_path / "green.json"
+    replace(set_now, provenance=replace(set_now.provenance, model="0" * 64)).save(file)
+    assert renew_stale([file], recognizer) == [file]
+    again = TileSet.load(file, recognizer.card)
+    assert (again.kinds, len(again.shots)) == (set_now.kinds, len(set_now.shots))
+    assert again.provenance.name == set_now.provenance.name
+    assert renew_stale([file], recognizer) == []
 
 
 def test_an_inventory_says_what_is_missing_and_too_many(
