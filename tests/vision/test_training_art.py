@@ -58,6 +58,32 @@ def test_a_bent_glyph_keeps_its_strokes_and_a_straight_one_every_pixel():
         assert 0.4 < (bent > 127).sum() / (mask > 127).sum() < 1.6
 
 
+def test_a_hollow_glyph_keeps_the_outlines_of_its_strokes_alone():
+    mask = np.zeros((150, 150), np.uint8)
+    mask[30:120, 60:90] = 255
+    outline = art.hollow(mask, 0.03)
+    assert outline.shape == mask.shape
+    assert not outline[mask == 0].any()
+    assert outline[75, 60] == outline[75, 89] == outline[30, 75] == 255
+    assert not outline[45:105, 70:80].any()
+    assert art.hollow(mask, 0) is mask
+
+
+def test_every_font_has_the_forms_it_is_asked_for():
+    pytest.importorskip("PIL")
+    from PIL import ImageFont
+
+    missing = [path for path, _, _ in styles.FONTS if not Path(path).exists()]
+    if missing:
+        pytest.skip(f"not installed: {missing[0]}")
+    asked = set("".join(art.HONOURS) + art.NUMERALS + art.FLOWERS + "伍萬万") - set("东发")
+    for path, index, simplified in dict.fromkeys(styles.FONTS):
+        font = ImageFont.truetype(path, 60, index=index)
+        blank = {bytes(font.getmask(tofu)) for tofu in ("\ue0f0", "\uf8f0", " ")}
+        for character in asked | (set("东发") if simplified else set()):
+            assert bytes(font.getmask(character)) not in blank, (path, character)
+
+
 def test_a_red_five_has_no_ink_but_red():
     for seed in range(6):
         style = styles.random_style(np.random.default_rng(seed))

@@ -26,12 +26,26 @@ INDICES = ("E", "S", "W", "N", "P", "F", "C")
 
 
 def _write(pen: Pen, style: Style, text: str, box: tuple[float, float, float, float], colour: Colour) -> None:
-    pen.stamp(bent(glyph(style.font[0], style.font[1], text, style.bold), style.hand), *box, colour)
+    _cut(pen, glyph(style.font[0], style.font[1], text, style.bold), style.hand, box, colour)
+
+
+def _cut(pen: Pen, mask: Image, hand: Hand, box: tuple[float, float, float, float], colour: Colour) -> None:
+    pen.stamp(hollow(bent(mask, hand), hand.hollow), *box, colour)
+
+
+def hollow(mask: Image, width: float) -> Image:
+    """Leave the outlines of the strokes of a coverage mask (H, W), ``width`` times its height wide."""
+    if not width:
+        return mask
+    side = max(3, round(width * mask.shape[0] * 2) | 1)
+    room = cv2.copyMakeBorder(mask, side, side, side, side, cv2.BORDER_CONSTANT)
+    core = cv2.erode(room, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)))
+    return np.asarray((room - core)[side:-side, side:-side], np.uint8)
 
 
 def bent(mask: Image, hand: Hand) -> Image:
     """Bend the coverage mask (H, W) of a glyph as a maker's hand does; cut to what is covered."""
-    if hand == Hand():
+    if replace(hand, hollow=0.0) == Hand():
         return mask
     h, w = mask.shape
     pad = round(0.25 * max(h, w))
@@ -220,11 +234,44 @@ def _peacock(pen: Pen, style: Style) -> None:
         pen.line(np.array([[k, 60], [k, 72], [k + 5, 74]]), r, 2.0)
 
 
+def _fan(pen: Pen, style: Style) -> None:
+    """Draw a peacock as outlines: a disc of eyes with a fringe above a small bird with open wings."""
+    rng, ink = style.rng, style.ink if style.bird == 4 else style.green
+    x, y, r = 30 + float(rng.uniform(-3, 3)), float(rng.uniform(23, 29)), float(rng.uniform(13, 18))
+    for a in np.linspace(0.85 * math.pi, 2.15 * math.pi, int(rng.integers(14, 30))):
+        way = np.array([math.cos(a) * 1.2, math.sin(a)])
+        pen.line(np.array([x, y]) + way * r * np.array([[0.9], [float(rng.uniform(1.15, 1.4))]]), ink, 1.3)
+    eye = r / float(rng.uniform(3.2, 4.6))
+    for j in range(-3, 4):
+        for i in range(-4, 5):
+            at = (i + 0.5 * (j % 2)) * 2 * eye, j * 1.75 * eye
+            if math.hypot(*at) < r:
+                pen.disc(x + at[0] * 1.1, y + at[1], eye, ink)
+                pen.disc(x + at[0] * 1.1, y + at[1], eye * 0.68, style.paper)
+                pen.disc(x + at[0] * 1.1, y + at[1], eye * float(rng.uniform(0.2, 0.45)), ink)
+    side = 1 if rng.random() < 0.5 else -1
+    low = y + r * 1.05
+    for wing in (-1, 1):
+        for k in range(int(rng.integers(3, 6))):
+            far = np.array([x + wing * (23 - 2 * k), low + 2 + 4.5 * k])
+            pen.line(
+                np.array([[x + wing * 5, low + 10], far]), style.blue if rng.random() < 0.4 else ink, 1.6
+            )
+    pen.ellipse(x + 2 * side, low + 13, 13, 8, 12 * side, ink)
+    pen.ellipse(x + 2 * side, low + 13, 10.5, 5.8, 12 * side, style.paper)
+    pen.ellipse(x - 9 * side, low + 5, 4, 7, 20 * side, ink)
+    pen.disc(x - 10 * side, low, 4, style.red if rng.random() < 0.4 else ink)
+    pen.disc(x - 10 * side, low, 1.4, style.paper)
+    for k in (-4, 4):
+        foot = np.array([[x + k, low + 20], [x + k, 75], [x + k - 4 * side, 76]])
+        pen.line(foot, style.red if rng.random() < 0.5 else ink, 1.8)
+
+
 def _bird(pen: Pen, style: Style) -> None:
     rng = style.rng
     g, r, b, ink = style.green, style.red, style.blue, style.ink
-    if style.bird == 3:
-        _peacock(pen, style)
+    if style.bird >= 3:
+        (_peacock, _fan, _fan)[style.bird - 3](pen, style)
         return
     lean = float(rng.uniform(-12, 12))
     plumes = int(rng.integers(3, 7))
@@ -287,8 +334,10 @@ def _draw_honour(pen: Pen, style: Style, n: int) -> None:
         _draw_white(pen, style)
         return
     colour = (style.red, style.green)[n == 6] if n > 4 else (style.ink, style.blue)[style.bird % 2]
-    text = HONOURS[n - 1][2 if style.simplified else 0]
-    _write(pen, style, text, (7, 12, 46, 56), colour)
+    font, hand = style.honours.get(n, (style.font, style.hand))
+    text = HONOURS[n - 1][2 if style.simplified and font[2] else 0]
+    bold = 2 if hand.hollow else style.bold  # bolder strokes grow together and leave one outline
+    _cut(pen, glyph(font[0], font[1], text, bold), hand, (7, 12, 46, 56), colour)
 
 
 def _frame(k: float) -> NDArray[np.float64]:

@@ -90,7 +90,8 @@ FIXED: dict[str, Any] = {
             "author": "The Quezhuo authors",
             "source": "vision/training/art.py, vision/training/scenes.py",
             "licence": "Apache-2.0",
-            "changes": "characters drawn from Noto CJK, WenQuanYi, AR PL (Arphic) and LXGW WenKai fonts",
+            "changes": "characters drawn from fonts: Noto CJK, WenQuanYi, AR PL (Arphic), LXGW WenKai, "
+            "Reggae One, Kouzan and Aoyagi brushes",
         },
     ],
 }

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from vision.training.pen import Colour, Rng
 
-FONTS: tuple[tuple[str, int, bool], ...] = (  # file, face in the collection, has traditional forms
+BRUSHES = (
+    "aoyagi-soseki/aoyagi-soseki.ttf",
+    "kouzan-mouhitsu/kouzan-mouhitsu-gyosho.ttf",
+    "kouzan-mouhitsu/kouzan-mouhitsu.ttf",
+    "reggae/ReggaeOne-Regular.ttf",
+)
+FONTS: tuple[tuple[str, int, bool], ...] = (  # file, face in the collection, has simplified forms
     ("/usr/share/fonts/opentype/noto/NotoSerifCJK-Bold.ttc", 2, True),
     ("/usr/share/fonts/opentype/noto/NotoSerifCJK-Bold.ttc", 3, True),
     ("/usr/share/fonts/opentype/noto/NotoSerifCJK-Regular.ttc", 2, True),
@@ -19,7 +25,10 @@ FONTS: tuple[tuple[str, int, bool], ...] = (  # file, face in the collection, ha
     ("/usr/share/fonts/truetype/arphic/uming.ttc", 0, True),
     ("/usr/share/fonts/truetype/wqy/wqy-zenhei.ttc", 0, True),
     ("/usr/share/fonts/truetype/wqy/wqy-microhei.ttc", 0, True),
+    ("/usr/share/fonts/truetype/lxgw-wenkai/LXGWWenKai-Bold.ttf", 0, True),
+    *(("/usr/share/fonts/truetype/" + file, 0, False) for file in BRUSHES for _ in range(2)),
 )
+"""Brushes twice: most makers cut brush forms, most fonts are printers' ones."""
 
 
 BLANK = 5
@@ -31,7 +40,8 @@ class Hand:
     """How a maker's cutter bends the characters of a font: what no font shows.
 
     ``shear`` and ``rise`` slant strokes sideways and upwards, ``squeeze`` narrows, ``bend`` waves by so much
-    of the height, ``phase`` where the waves begin.
+    of the height, ``phase`` where the waves begin. ``hollow``: only the outlines of strokes are cut, so wide
+    in shares of the height; 0 fills them.
     """
 
     shear: float = 0.0
@@ -39,6 +49,7 @@ class Hand:
     squeeze: float = 1.0
     bend: float = 0.0
     phase: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+    hollow: float = 0.0
 
 
 @dataclass
@@ -66,6 +77,8 @@ class Style:
     petals: int = 5
     thick: float = 1.0
     hand: Hand = field(default_factory=lambda: Hand())
+    honours: dict[int, tuple[tuple[str, int, bool], Hand]] = field(default_factory=dict)
+    """Font and hand of single honours that are cut unlike the rest of the set."""
     back: Colour = (92, 122, 29)
     back_pattern: int = 0
     circle_colours: dict[int, list[Colour]] = field(default_factory=dict)
@@ -89,6 +102,21 @@ def _random_hand(rng: Rng) -> Hand:
     )
 
 
+def _choose_honours(style: Style) -> None:
+    """Give single honours a hand of their own, 6z most often: many makers cut it slanted or hollow."""
+    rng = style.rng
+    for n in (1, 2, 3, 4, 6, 7):
+        if rng.random() > (0.5 if n == 6 else 0.25):
+            continue
+        hand = _random_hand(rng)
+        if rng.random() < 0.6:
+            slant = {"shear": float(rng.normal(0, 0.2)), "rise": float(rng.normal(0, 0.2))}
+            hand = replace(hand, **slant)  # type: ignore[arg-type]
+        if rng.random() < (0.6 if n == 6 else 0.3):
+            hand = replace(hand, hollow=float(rng.uniform(0.02, 0.045)))
+        style.honours[n] = FONTS[int(rng.integers(len(FONTS)))], hand
+
+
 def random_style(rng: Rng) -> Style:
     """Draw a style: real sets vary in hue, stroke, frame, corner index and simplified forms."""
     style = Style(rng)
@@ -107,7 +135,7 @@ def random_style(rng: Rng) -> Style:
     if rng.random() < 0.2:
         style.green = style.blue = style.ink
     style.dots, style.sticks = int(rng.integers(7)), int(rng.integers(5))
-    style.bird, style.wheel, style.frame = (int(rng.integers(n)) for n in (4, 5, 6))
+    style.bird, style.wheel, style.frame = (int(rng.integers(n)) for n in (6, 5, 6))
     if rng.random() < 0.25:
         style.frame = BLANK
     style.thick = float(rng.uniform(0.85, 1.6))
@@ -115,7 +143,7 @@ def random_style(rng: Rng) -> Style:
     style.size = float(rng.uniform(0.8, 1.02))
     style.index = int(rng.integers(1, 5)) if rng.random() < 0.3 else 0
     style.numeral = (style.ink, style.blue, style.ink, style.red, style.green)[int(rng.integers(5))]
-    style.simplified = bool(rng.random() < 0.2)
+    style.simplified = bool(rng.random() < 0.2) and style.font[2]
     style.five = str(rng.choice(["五", "伍"]))
     style.petals = int(rng.integers(4, 9))
     backs = [(92, 122, 29), (150, 90, 20), (60, 160, 60), (40, 150, 220), (30, 110, 200), (120, 60, 190)]
@@ -124,6 +152,7 @@ def random_style(rng: Rng) -> Style:
     style.back = _near(rng, backs[int(rng.integers(len(backs)))], 25)
     style.back_pattern = int(rng.integers(6))
     _choose_circle_colours(style)
+    _choose_honours(style)
     return style
 
 
