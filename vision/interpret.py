@@ -29,6 +29,7 @@ from vision.readings import (
     TileReading,
 )
 from vision.shapes import BACK, HandShape, meld_faces
+from vision.sizes import cut_off
 
 __all__ = [
     "BACK",
@@ -55,9 +56,10 @@ class Thresholds:
     ``doubt``: probability of its kind below which it is; ``floor``: the same for the least convincing side it
     was looked at from; ``outside``: probability of kinds that the set in play lacks above which it is;
     ``box``: detector score below which it is; ``border``: pixels from the edge of the picture within which a
-    tile may be cut; ``overlap``: distance of two tiles, in tile widths, below which one lies on the other;
-    ``unseen``, ``unseen_blank`` and ``unseen_back``: probability of an open tile, of a white dragon and of a
-    face-down tile, where none was found, from which the whole reading is: bare cloth looks like a blank tile.
+    tile may be cut, ``whole``: share of a tile's usual area from which it is not; ``overlap``: distance of
+    two tiles, in tile widths, below which one lies on the other; ``unseen``, ``unseen_blank`` and
+    ``unseen_back``: probability of an open tile, of a white dragon and of a face-down tile, where none was
+    found, from which the whole reading is: bare cloth looks like a blank tile.
     ``red``: probability from which a five is a red one; below one minus this it is none.
     """
 
@@ -66,6 +68,7 @@ class Thresholds:
     outside: float = 0.3
     box: float = 0.35
     border: float = 1.0
+    whole: float = 0.85
     overlap: float = 0.7
     unseen: float = 0.7
     unseen_blank: float = 0.97
@@ -197,16 +200,6 @@ def _red(kind: str, chance: float | None, limit: float) -> bool | None:
     return chance >= limit
 
 
-def _touches(box: Box, area: Box, border: float) -> bool:
-    """Tell whether a box reaches the edge of the area that was searched."""
-    return (
-        box[0] <= area[0] + border
-        or box[1] <= area[1] + border
-        or box[2] >= area[2] - border
-        or box[3] >= area[3] - border
-    )
-
-
 def tile_readings(
     found: Detections,
     seen: Sequence[Opinion],
@@ -230,6 +223,7 @@ def tile_readings(
     reds = sight.red if sight is not None and shape.red else None
     blanks = _blanks(lie, kinds, shape)
     covering = overlapping(found, limits.overlap)
+    cut = cut_off(found, area, limits.border, limits.whole)
     tiles: list[TileReading] = []
     for position, (index, opinion) in enumerate(zip(lie.order, ordered, strict=True)):
         x0, y0, x1, y1 = (round(float(v), 2) for v in found.boxes[index])
@@ -240,7 +234,7 @@ def tile_readings(
             NOT_IN_SET: opinion.outside > limits.outside,
             STRAY_BACK: position in strays,
             BLANK_OR_BACK: position in blanks,
-            CUT_AT_BORDER: _touches(box, area, limits.border),
+            CUT_AT_BORDER: bool(cut[index]),
             UNSURE_BOX: float(found.scores[index]) < limits.box,
             OVERLAP: bool(covering[index]),
         }

@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.decode import DecodeSettings
-from vision.readings import Detections, Floats
+from vision.readings import Box, Detections, Floats
 
-__all__ = ["odd_sizes", "usual_sizes"]
+__all__ = ["cut_off", "odd_sizes", "usual_sizes"]
 
 ENOUGH = 5
 """Boxes from which on a slope of their sizes across the picture is believed."""
+WITNESSES = 3
+"""Boxes away from the edge from which on they tell how large a whole tile is."""
 STIFF = 0.3
 """How strongly slopes are held back: a few boxes must not explain a wrong one away."""
 OUTSIDE = (6.0, 4.0, 2.5, 1.8, 1.2, 1.2, 1.2)
@@ -57,3 +59,18 @@ def odd_sizes(
         return np.zeros(len(found), bool)
     ratio = np.prod(found.sizes, axis=1) / np.maximum(usual_sizes(sure, found.centres), 1e-6)
     return np.asarray((ratio < settings.smallest) | (ratio > settings.largest), np.bool_)
+
+
+def cut_off(found: Detections, area: Box, border: float, whole: float) -> NDArray[np.bool_]:
+    """Mark the boxes ``(N,)`` that reach the edge of ``area``, pixels, and may miss a part beyond it.
+
+    Within ``border`` pixels counts as reaching. One that is at least ``whole`` times as large as tiles are
+    there, judged by boxes away from the edge, is all there; with few of them nobody knows.
+    """
+    low, high = np.asarray(area[:2]) + border, np.asarray(area[2:]) - border
+    outer = np.hstack([found.boxes[:, :2] <= low, found.boxes[:, 2:] >= high])
+    reaches = np.asarray(outer.any(axis=1), np.bool_)
+    if not reaches.any() or (~reaches).sum() < WITNESSES:
+        return reaches
+    usual = usual_sizes(found.take(~reaches), found.centres)
+    return np.asarray(reaches & (np.prod(found.sizes, axis=1) < whole * usual), np.bool_)

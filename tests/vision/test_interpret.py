@@ -208,6 +208,14 @@ def test_a_tile_at_the_border_may_be_cut() -> None:
     assert tiles[0].doubts == ("cut_at_border",)
 
 
+@pytest.mark.parametrize(("visible", "doubts"), [(30, ()), (27, ()), (24, ("cut_at_border",))])
+def test_a_tile_at_the_border_as_large_as_its_row_is_whole(visible: int, doubts: tuple[str, ...]) -> None:
+    found = Detections.of([(0, 100, visible, 140), *((32 + 31 * k, 100, 62 + 31 * k, 140) for k in range(4))])
+    seen = [Opinion(((f"{n}m", 0.99),), 0.0) for n in range(1, 6)]
+    tiles = tile_readings(found, seen, arrange(found), AREA, Thresholds())
+    assert [tile.doubts for tile in tiles] == [doubts, (), (), (), ()]
+
+
 def test_a_tile_that_is_mostly_outside_the_set_is_doubted() -> None:
     found = Detections.of([(100, 100, 130, 140)])
     tiles = tile_readings(found, [Opinion((("1m", 0.99),), 0.5)], arrange(found), AREA, Thresholds())

@@ -57,6 +57,7 @@ FIXED: dict[str, Any] = {
         "outside": 0.3,
         "box": 0.35,
         "border": 1.0,
+        "whole": 0.85,
         "overlap": 0.7,
         "unseen": 0.7,
         "unseen_blank": 0.97,
