@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 import zlib
+from pathlib import Path
 
 import pytest
 
 from vision.calibration.edge import marker_cells
 from vision.calibration.layout import CARD, MARKER, MARKERS
 from vision.calibration.pdf import POINT
-from vision.calibration.sheet import RULER, TEXTS, marker_sheet, place_of_card
+from vision.calibration.sheet import GLYPHS, RULER, TEXTS, marker_sheet, place_of_card
+
+LOCALES = Path(__file__).parents[2] / "station" / "web" / "locale"
 
 
 def pages() -> list[str]:
@@ -79,3 +83,21 @@ def test_the_instructions_end_above_the_cards() -> None:
 def test_the_sheet_speaks_three_languages_and_is_always_the_same() -> None:
     assert set(TEXTS) == {"zh-Hans", "zh-Hant", "en"}
     assert marker_sheet() == marker_sheet()
+
+
+@pytest.mark.parametrize(("lang", "camera"), [("zh-Hans", "相机"), ("zh-Hant", "相機")])
+def test_the_sheet_calls_camera_and_button_as_the_pages_do(lang: str, camera: str) -> None:
+    sheet = "".join(line for page in TEXTS[lang] for line in page)
+    pages = (LOCALES / lang.replace("-", "_") / "LC_MESSAGES" / "messages.po").read_text("utf-8")
+    for text in (sheet, pages):
+        assert camera in text
+        assert not re.search("摄像|攝像|摄影|攝影", text)
+    button = re.search(r'msgid "The cards are laid"\nmsgstr "(.+)"', pages)
+    assert button is not None
+    assert button[1] in sheet
+
+
+def test_the_outlines_are_those_of_the_sentences_as_they_stand() -> None:
+    drawn = json.loads(GLYPHS.read_text("utf-8"))
+    for lang, signs in drawn.items():
+        assert set(signs) == set("".join(line for page in TEXTS[lang] for line in page))
