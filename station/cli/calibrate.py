@@ -1,4 +1,4 @@
-"""`calibrate`: the sheet of markers, teaching a table its zones, and whether the camera was moved since."""
+"""`calibrate`: the sheet of cards, teaching a table its zones, and whether the camera was moved since."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from vision.table import TILE_WIDTH
 
 EXAMPLES = """\
 examples:
-  quezhuo calibrate --markers-pdf markers.pdf
+  quezhuo calibrate --cards-pdf cards.pdf
   quezhuo calibrate --camera 0 --out calibration.json --preview zones.jpg
   quezhuo calibrate --photo table.jpg --taps 310,1010 1290,1012 1120,190 480,188 --out calibration.json
   quezhuo calibrate --camera 0 --checkerboard boards --squares 9x6 --out calibration.json
@@ -49,7 +49,9 @@ BOARD_LIMIT = 1.5
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.epilog = f"{parser.epilog}\n\n{EXAMPLES}"
-    parser.add_argument("--markers-pdf", metavar="FILE", help="write the sheet of markers to print (A4)")
+    parser.add_argument(
+        "--cards-pdf", metavar="FILE", help="write the sheet of cards to print and cut out (A4)"
+    )
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--camera", metavar="CAMERA", help="a device number, folder:DIR or render:SCENE.json")
     source.add_argument("--photo", metavar="FILE", help="a photograph taken by that camera")
@@ -57,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--taps",
         nargs=4,
         metavar="X,Y",
-        help="without markers: pixels of the cloth's corners, that at the left hand of the touchscreen's side"
+        help="without cards: pixels of the cloth's corners, that at the left hand of the touchscreen's side"
         " first, then its right one, then on around the table",
     )
     parser.add_argument("--out", metavar="FILE", help="calibration file to write")
@@ -85,12 +87,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the sheet, check, or teach."""
     with plain_failures():
-        if arguments.markers_pdf:
+        if arguments.cards_pdf:
             return _sheet(arguments)
         if not arguments.camera and not arguments.photo:
             raise ConfigError(
                 "There is nothing to look at.",
-                fix="Give --camera or --photo; or --markers-pdf for the markers.",
+                fix="Give --camera or --photo; or --cards-pdf for the printed cards.",
             )
         if arguments.check:
             if arguments.out or arguments.preview or arguments.taps:
@@ -107,7 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _sheet(arguments: argparse.Namespace) -> int:
-    path = Path(arguments.markers_pdf)
+    path = Path(arguments.cards_pdf)
     path.write_bytes(marker_sheet())
     if arguments.json:
         emit({"file": str(path), "pages": 2})
@@ -183,7 +185,7 @@ def _tell(arguments: argparse.Namespace, lesson: Lesson) -> None:
         )
         return
     if found.errors:
-        say(f"{len(found.errors)} markers, the worst {found.error_mm:.1f} mm off its spot.")
+        say(f"{len(found.errors)} cards, the worst {found.error_mm:.1f} mm off its spot.")
     scales = calibration.scale.values()
     say(
         f"Camera about {found.height_mm / 10:.0f} cm above the cloth,"

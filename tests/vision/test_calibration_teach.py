@@ -136,13 +136,13 @@ class TestMarkers:
     def test_a_marker_off_its_corner_is_named_with_its_distance(self) -> None:
         frame, camera = table()
         marked = lay_markers(frame, camera, moved={2: (-20.0, -9.0, 0.0)})
-        with pytest.raises(TeachError, match=r"Marker 2 lies 2[0-4] mm off"):
+        with pytest.raises(TeachError, match=r"Card 2 lies 2[0-4] mm off"):
             from_markers(find_markers(marked), View(SIZE))
 
     def test_two_swapped_markers_are_named(self) -> None:
         frame, camera = table()
         marked = lay_markers(frame, camera, as_number={1: 2, 2: 1})
-        with pytest.raises(TeachError, match="markers 1 and 2 lie in each other's place"):
+        with pytest.raises(TeachError, match="cards 1 and 2 lie in each other's place"):
             from_markers(find_markers(marked), View(SIZE))
 
     def test_markers_laid_clockwise_are_told_apart_from_swapped_ones(self) -> None:

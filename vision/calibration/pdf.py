@@ -1,4 +1,4 @@
-"""As much of PDF as a sheet of markers needs: A4 pages of filled shapes, exact to 0.01 mm.
+"""As much of PDF as a sheet of cards needs: A4 pages of filled shapes, exact to 0.01 mm.
 
 Source: ISO 32000-1, 7.5 (file structure) and 8.5 (paths). Lengths in millimetres, origin at the bottom left.
 """

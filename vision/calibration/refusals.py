@@ -11,32 +11,32 @@ __all__ = ["REFUSALS", "TeachError"]
 REFUSALS: Final[dict[str, str]] = {
     "calibrate.cloth": ("A cloth of %(cloth)s mm is not possible: measure its side, %(low)s to %(high)s mm."),
     "calibrate.few_markers": (
-        "Only %(n)s markers are seen (%(seen)s) and four are needed: lay %(missing)s into the corners "
+        "Only %(n)s cards are seen (%(seen)s) and four are needed: lay %(missing)s into the corners "
         "of the cloth, flat, wholly in view and without glare, or tap the corners."
     ),
     "calibrate.mirrored": (
         "The camera's picture is mirrored: switch mirroring off in the camera's settings, then try again."
     ),
     "calibrate.wrong_way": (
-        "The markers run around the table the wrong way: lay 0, 1, 2, 3 counter-clockwise, each in the "
+        "The cards run around the table the wrong way: lay 0, 1, 2, 3 counter-clockwise, each in the "
         "corner at the left hand of its place."
     ),
-    "calibrate.swapped": "The markers %(a)s and %(b)s lie in each other's place: swap them.",
+    "calibrate.swapped": "The cards %(a)s and %(b)s lie in each other's place: swap them.",
     "calibrate.order": (
-        "The markers do not lie around the table in their order: lay 0, 1, 2, 3 counter-clockwise into "
+        "The cards do not lie around the table in their order: lay 0, 1, 2, 3 counter-clockwise into "
         "the corners."
     ),
     "calibrate.print_scale": (
-        "The markers measure %(share)s %% of what they should beside a cloth of %(cloth)s mm: print "
+        "The cards measure %(share)s %% of what they should beside a cloth of %(cloth)s mm: print "
         "them at 100 %% (the printed ruler is 100 mm long), or if they are, give the cloth's side, "
         "about %(real)s mm."
     ),
     "calibrate.marker_off": (
-        "Marker %(marker)s lies %(off)s mm off: push it into its corner of the cloth (4 to 7: against "
+        "Card %(marker)s lies %(off)s mm off: push it into its corner of the cloth (4 to 7: against "
         "the rail in the middle of its side), and try again."
     ),
     "calibrate.no_fit": (
-        "The markers do not fit together, by up to %(off)s mm: lay them flat into their places; if they"
+        "The cards do not fit together, by up to %(off)s mm: lay them flat into their places; if they"
         " are, the lens bends straight lines, so calibrate it with a checkerboard."
     ),
     "calibrate.taps_count": "%(n)s corners were given: give each of the four corners of the cloth once.",

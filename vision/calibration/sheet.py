@@ -1,4 +1,4 @@
-"""The sheet of markers: two A4 pages with cards to cut out, a ruler, and what to do, in three languages."""
+"""The sheet of cards: two A4 pages with markers to cut out, a ruler, and what to do, in three languages."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def place_of_card(nth: int) -> tuple[float, float]:
 def marker_sheet() -> bytes:
     """Return the PDF file; always the same bytes."""
     pages = [_page(0, CORNERS), _page(1, [marker for marker in MARKERS if marker not in CORNERS])]
-    return pdf_bytes(pages, "Quezhuo calibration markers")
+    return pdf_bytes(pages, "Quezhuo calibration cards")
 
 
 def _page(number: int, markers: Sequence[int]) -> Page:

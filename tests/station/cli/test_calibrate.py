@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from station.cli.main import main
+from station.web.calibrate_words import CALIBRATION
+from vision.calibration.refusals import REFUSALS
 from vision.geometry import Calibration, default_calibration, pinhole_of
 from vision.readings import Image
 from vision.render import Scene, render
@@ -38,12 +40,23 @@ def run(photos: Path, *words: str) -> int:
 
 
 def test_the_sheet_is_a_pdf(photos: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(photos, "--markers-pdf", "@m.pdf", "--json") == 0
+    assert run(photos, "--cards-pdf", "@m.pdf", "--json") == 0
     assert json.loads(capsys.readouterr().out) == {"file": f"{photos}/m.pdf", "pages": 2}
     assert (photos / "m.pdf").read_bytes().startswith(b"%PDF-1.4")
 
 
-def test_markers_teach_and_the_file_is_watched(photos: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_people_read_of_cards_and_never_of_markers(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["calibrate", "--help"])
+    told = [capsys.readouterr().out, *REFUSALS.values(), *CALIBRATION.values()]
+    guide = Path(__file__).parents[3] / "docs" / "calibration.md"
+    told.append(guide.read_text("utf-8").replace("each with an ArUco marker", ""))
+    for text in told:
+        # %(marker)s is the number upon the card.
+        assert "marker" not in text.lower().replace("%(marker)s", ""), text
+
+
+def test_cards_teach_and_the_file_is_watched(photos: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("--photo", "@marked.png", "--out", "@c.json", "--preview", "@zones.jpg", "--json")
     assert run(photos, *words) == 0
     told = json.loads(capsys.readouterr().out)
@@ -62,7 +75,7 @@ def test_markers_teach_and_the_file_is_watched(photos: Path, capsys: pytest.Capt
     assert json.loads(answer[1])["moved"]
 
 
-def test_a_folder_is_a_camera_and_taps_do_without_markers(
+def test_a_folder_is_a_camera_and_taps_do_without_cards(
     photos: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("marked.png", "bumped.png"):
@@ -83,7 +96,7 @@ def test_a_folder_is_a_camera_and_taps_do_without_markers(
         ((), 2, "nothing to look at"),
         (("--photo", "@marked.png"), 2, "not said where to write"),
         (("--photo", "@none.png", "--out", "@c.json"), 2, "no file"),
-        (("--photo", "@empty.png", "--out", "@c.json"), 2, "Only 0 markers"),
+        (("--photo", "@empty.png", "--out", "@c.json"), 2, "Only 0 cards"),
         (
             ("--photo", "@empty.png", "--out", "@c.json", "--taps", "1,2", "3", "4,4", "5,5"),
             2,
@@ -110,7 +123,7 @@ def test_a_folder_is_a_camera_and_taps_do_without_markers(
             3,
             "make its folder first",
         ),
-        (("--markers-pdf", "@boards"), 3, "not a folder"),
+        (("--cards-pdf", "@boards"), 3, "not a folder"),
         (("--photo", "@marked.png", "--out", "@c.json", "--lens", "@plain.json"), 2, "holds no lens"),
         (("--photo", "@empty.png", "--check", "@plain.json"), 2, "no reference picture"),
         (("--camera", "folder:@gone", "--out", "@c.json"), 3, "no folder"),
