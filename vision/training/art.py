@@ -13,53 +13,17 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.training.birds import draw_bird
 from vision.training.dataset import LABELS, Image, read_image
+from vision.training.flowers import blossom, draw_flower
+from vision.training.lettering import LATIN, cut, write
 from vision.training.pen import FACE_H, FACE_W, Colour, Pen, Rng, glyph
-from vision.training.styles import BLANK, Hand, Style, random_style
+from vision.training.styles import BLANK, Style, random_style
 
 SPRITE = Path(__file__).with_name("sprite.png")
-LATIN = "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"
 NUMERALS = "一二三四五六七八九"
 HONOURS = ("東東东", "南南南", "西西西", "北北北", "", "發發发", "中中中")
-FLOWERS = "春夏秋冬梅蘭菊竹"
 INDICES = ("E", "S", "W", "N", "P", "F", "C")
-
-
-def _write(pen: Pen, style: Style, text: str, box: tuple[float, float, float, float], colour: Colour) -> None:
-    _cut(pen, glyph(style.font[0], style.font[1], text, style.bold), style.hand, box, colour)
-
-
-def _cut(pen: Pen, mask: Image, hand: Hand, box: tuple[float, float, float, float], colour: Colour) -> None:
-    pen.stamp(hollow(bent(mask, hand), hand.hollow), *box, colour)
-
-
-def hollow(mask: Image, width: float) -> Image:
-    """Leave the outlines of the strokes of a coverage mask (H, W), ``width`` times its height wide."""
-    if not width:
-        return mask
-    side = max(3, round(width * mask.shape[0] * 2) | 1)
-    room = cv2.copyMakeBorder(mask, side, side, side, side, cv2.BORDER_CONSTANT)
-    core = cv2.erode(room, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)))
-    return np.asarray((room - core)[side:-side, side:-side], np.uint8)
-
-
-def bent(mask: Image, hand: Hand) -> Image:
-    """Bend the coverage mask (H, W) of a glyph as a maker's hand does; cut to what is covered."""
-    if replace(hand, hollow=0.0) == Hand():
-        return mask
-    h, w = mask.shape
-    pad = round(0.25 * max(h, w))
-    room = cv2.copyMakeBorder(mask, pad, pad, pad, pad, cv2.BORDER_CONSTANT)
-    y, x = np.mgrid[0 : h + 2 * pad, 0 : w + 2 * pad].astype(np.float32)
-    u, v = x - pad - w / 2, y - pad - h / 2
-    a, b, c, d = hand.phase
-    wave_x = hand.bend * h * (np.sin(3.1 * v / h + a) + np.sin(6.7 * u / h + b))
-    wave_y = hand.bend * h * (np.sin(2.9 * u / h + c) + np.sin(7.3 * v / h + d))
-    source_x = u / hand.squeeze + hand.shear * v + wave_x + pad + w / 2
-    source_y = v + hand.rise * u + wave_y + pad + h / 2
-    moved = cv2.remap(room, source_x.astype(np.float32), source_y.astype(np.float32), cv2.INTER_LINEAR)
-    rows, cols = np.flatnonzero(moved.max(1)), np.flatnonzero(moved.max(0))
-    return np.ascontiguousarray(moved[rows[0] : rows[-1] + 1, cols[0] : cols[-1] + 1])
 
 
 def _dot(pen: Pen, style: Style, x: float, y: float, r: float, c: Colour) -> None:
@@ -115,7 +79,7 @@ def _wheel(pen: Pen, style: Style) -> None:
         pen.disc(30, 40, radius * 0.5, outer)
         _rosette(pen, 30, 40, radius * 1.05, 14, outer, paper)
         pen.disc(30, 40, radius * 0.42, paper)
-        _blossom(pen, 30, 40, radius * 0.36, 5, r)
+        blossom(pen, 30, 40, radius * 0.36, 5, r)
         return
     pen.disc(30, 40, radius, outer)
     if style.wheel == 1:
@@ -207,94 +171,6 @@ def _stick(
             )
 
 
-def _peacock(pen: Pen, style: Style) -> None:
-    """Draw a peacock seen from the front: the fan of its tail above a small body."""
-    rng, g, r, b = style.rng, style.green, style.red, style.blue
-    spread, rows = float(rng.uniform(15, 22)), int(rng.integers(2, 4))
-    for i in range(int(rng.integers(9, 16))):
-        a = math.pi * (0.08 + 0.84 * i / 14)
-        tip = np.array([[30, 46], [30 - math.cos(a) * spread * 1.15, 44 - math.sin(a) * spread * 1.9]])
-        pen.line(tip, g, float(rng.uniform(1.5, 3)))
-    for k in range(rows):
-        many = 4 + k
-        for i in range(many):
-            a = math.pi * (0.2 + 0.6 * i / (many - 1))
-            far = spread * (0.62 + 0.42 * k)
-            at = 30 - math.cos(a) * far * 0.9, 44 - math.sin(a) * far * 1.2
-            pen.disc(*at, 3.4, b)
-            pen.disc(*at, 1.8, style.paper)
-    side = 1 if rng.random() < 0.5 else -1
-    pen.ellipse(30 + 4 * side, 54, 15, 8, 12 * side, b)
-    for k in (-6, 0, 6):
-        pen.line(np.array([[30 + k, 50], [34 + k, 58]]), style.paper, 1.2)
-    pen.ellipse(30 - 10 * side, 47, 5, 8, 20 * side, g)
-    pen.disc(30 - 12 * side, 41, 4.5, g)
-    pen.disc(30 - 13 * side, 40, 1.2, style.paper)
-    for k in (26, 34):
-        pen.line(np.array([[k, 60], [k, 72], [k + 5, 74]]), r, 2.0)
-
-
-def _fan(pen: Pen, style: Style) -> None:
-    """Draw a peacock as outlines: a disc of eyes with a fringe above a small bird with open wings."""
-    rng, ink = style.rng, style.ink if style.bird == 4 else style.green
-    x, y, r = 30 + float(rng.uniform(-3, 3)), float(rng.uniform(23, 29)), float(rng.uniform(13, 18))
-    for a in np.linspace(0.85 * math.pi, 2.15 * math.pi, int(rng.integers(14, 30))):
-        way = np.array([math.cos(a) * 1.2, math.sin(a)])
-        pen.line(np.array([x, y]) + way * r * np.array([[0.9], [float(rng.uniform(1.15, 1.4))]]), ink, 1.3)
-    eye = r / float(rng.uniform(3.2, 4.6))
-    for j in range(-3, 4):
-        for i in range(-4, 5):
-            at = (i + 0.5 * (j % 2)) * 2 * eye, j * 1.75 * eye
-            if math.hypot(*at) < r:
-                pen.disc(x + at[0] * 1.1, y + at[1], eye, ink)
-                pen.disc(x + at[0] * 1.1, y + at[1], eye * 0.68, style.paper)
-                pen.disc(x + at[0] * 1.1, y + at[1], eye * float(rng.uniform(0.2, 0.45)), ink)
-    side = 1 if rng.random() < 0.5 else -1
-    low = y + r * 1.05
-    for wing in (-1, 1):
-        for k in range(int(rng.integers(3, 6))):
-            far = np.array([x + wing * (23 - 2 * k), low + 2 + 4.5 * k])
-            pen.line(
-                np.array([[x + wing * 5, low + 10], far]), style.blue if rng.random() < 0.4 else ink, 1.6
-            )
-    pen.ellipse(x + 2 * side, low + 13, 13, 8, 12 * side, ink)
-    pen.ellipse(x + 2 * side, low + 13, 10.5, 5.8, 12 * side, style.paper)
-    pen.ellipse(x - 9 * side, low + 5, 4, 7, 20 * side, ink)
-    pen.disc(x - 10 * side, low, 4, style.red if rng.random() < 0.4 else ink)
-    pen.disc(x - 10 * side, low, 1.4, style.paper)
-    for k in (-4, 4):
-        foot = np.array([[x + k, low + 20], [x + k, 75], [x + k - 4 * side, 76]])
-        pen.line(foot, style.red if rng.random() < 0.5 else ink, 1.8)
-
-
-def _bird(pen: Pen, style: Style) -> None:
-    rng = style.rng
-    g, r, b, ink = style.green, style.red, style.blue, style.ink
-    if style.bird >= 3:
-        (_peacock, _fan, _fan)[style.bird - 3](pen, style)
-        return
-    lean = float(rng.uniform(-12, 12))
-    plumes = int(rng.integers(3, 7))
-    for i in range(plumes):
-        x, y = 24 - i * 2.6 + lean * 0.2, 58 + i * (12 / plumes)
-        pen.ellipse(x, y, 15 - i, 3.2, 115 + i * 11, (g, b, r)[i % 3])
-        if style.bird != 1:
-            pen.disc(x - 5, y + 9 - i, 2.4, (r, g, b)[i % 3])
-    pen.ellipse(33, 40, 15, 9.5, 110 + lean, (g, b, g)[style.bird])
-    pen.ellipse(31, 44, 10, 4.5, 115 + lean, (b, r, style.paper)[style.bird])
-    pen.line(np.array([[36, 33], [39, 24], [38, 18]]), (g, g, b)[style.bird], 6.5)
-    pen.disc(38, 15, 6, r if style.bird != 1 else g)
-    pen.disc(40, 14, 1.6, style.paper)
-    pen.poly(np.array([[43, 12], [52, 16], [43, 19]]), (40, 150, 220) if style.bird else r)
-    if style.bird != 2:
-        for k in (-4, 0, 4):
-            pen.line(np.array([[37, 10], [36 + k, 2]]), r, 1.6)
-    for k in (0, 7):
-        pen.line(np.array([[36 + k * 0.6, 52], [38 + k, 68], [43 + k, 70]]), ink, 1.8)
-    if style.bird == 2:
-        pen.line(np.array([[10, 72], [50, 74]]), g, 2.4)
-
-
 def _bamboo_layout(n: int) -> list[tuple[float, float, float, int]]:
     """Return x, y, height, colour slot (0 green, 1 blue, 2 red) of every stick."""
     tall = 32.0
@@ -312,7 +188,7 @@ def _bamboo_layout(n: int) -> list[tuple[float, float, float, int]]:
 
 def _draw_bamboo(pen: Pen, style: Style, n: int) -> None:
     if n == 1:
-        _bird(pen, style)
+        draw_bird(pen, style)
         return
     g, r = style.green, style.red
     b = style.blue if style.index % 2 == 0 and style.dots % 2 == 0 else g
@@ -337,7 +213,7 @@ def _draw_honour(pen: Pen, style: Style, n: int) -> None:
     font, hand = style.honours.get(n, (style.font, style.hand))
     text = HONOURS[n - 1][2 if style.simplified and font[2] else 0]
     bold = 2 if hand.hollow else style.bold  # bolder strokes grow together and leave one outline
-    _cut(pen, glyph(font[0], font[1], text, bold), hand, (7, 12, 46, 56), colour)
+    cut(pen, glyph(font[0], font[1], text, bold), hand, (7, 12, 46, 56), colour)
 
 
 def _frame(k: float) -> NDArray[np.float64]:
@@ -358,53 +234,13 @@ def _draw_white(pen: Pen, style: Style) -> None:
             pen.line(np.array([[60 - m, 18 + i * 9], [54 - m, 18 + i * 9]]), colour, 1.2)
 
 
-def _blossom(pen: Pen, x: float, y: float, r: float, n: int, colour: Colour) -> None:
-    for i in range(n):
-        a = 2 * math.pi * i / n - math.pi / 2
-        pen.ellipse(
-            x + math.cos(a) * r * 0.6, y + math.sin(a) * r * 0.6, r * 0.5, r * 0.36, math.degrees(a), colour
-        )
-    pen.disc(x, y, r * 0.3, (50, 190, 235))
-
-
-def _draw_flower(pen: Pen, style: Style, n: int) -> None:
-    rng = style.rng
-    season = n <= 4
-    text = FLOWERS[n - 1]
-    if text == "蘭" and rng.random() < 0.4:
-        text = "兰"
-    colour = (style.red, style.blue, style.green, style.ink)[(style.dots + (0 if season else 1)) % 4]
-    second = (style.blue, style.red, style.ink, style.red)[(style.sticks + (1 if season else 0)) % 4]
-    left = style.bird != 1
-    _write(pen, style, text, (4 if left else 31, 5, 25, 27), colour)
-    number = str((n - 1) % 4 + 1)
-    latin = glyph(LATIN, 0, number, 2)
-    pen.stamp(latin, 42 if left else 6, 6, 12, 17, second)
-    for _ in range(int(rng.integers(2, 5))):
-        x0, x1 = rng.uniform(24, 36), rng.uniform(6, 54)
-        pen.line(
-            np.array([[x0, 78], [(x0 + x1) / 2, 66], [x1, rng.uniform(40, 60)]]),
-            style.green,
-            rng.uniform(1.4, 3),
-        )
-    if n == 8:
-        for x in (22.0, 40.0):
-            _stick(pen, style, x, 57, 38, style.green, float(rng.uniform(-8, 8)), 6)
-        return
-    petal = (style.red, style.blue, (40, 160, 225), (150, 60, 170))[int(rng.integers(4))]
-    for _ in range(int(rng.integers(1, 4))):
-        _blossom(
-            pen, rng.uniform(14, 46), rng.uniform(44, 64), rng.uniform(6, 13), int(rng.integers(4, 13)), petal
-        )
-
-
 def _draw_character(pen: Pen, style: Style, n: int) -> None:
     text = style.five if n == 5 else NUMERALS[n - 1]
     flat = {1: 7.0, 2: 18.0}.get(n, 25.0)
     top = 5 + (25 - flat) / 2
-    _write(pen, style, text, (12, top, 36, flat), style.numeral)
+    write(pen, style, text, (12, top, 36, flat), style.numeral)
     wan = "万" if style.simplified else "萬"
-    _write(pen, style, wan, (10, 36, 40, 39), style.red if style.wheel else style.ink)
+    write(pen, style, wan, (10, 36, 40, 39), style.red if style.wheel else style.ink)
 
 
 def _corner(pen: Pen, style: Style, label: str) -> None:
@@ -437,7 +273,7 @@ def draw_back(style: Style) -> Image:
     if style.back_pattern in (0, 2):
         pen.line(np.array([[4, 4], [56, 4], [56, 76], [4, 76]]), light, 1.4, closed=True)
     if style.back_pattern == 3:
-        _blossom(pen, 30, 40, 16, 8, light)
+        blossom(pen, 30, 40, 16, 8, light)
     return _shade(pen.face(), style.rng)
 
 
@@ -447,7 +283,7 @@ def draw_face(label: str, style: Style) -> Image:
         return draw_back(style)
     pen = Pen(style.paper, style.size)
     number, suit = int(label[0]), label[1]
-    draw = {"m": _draw_character, "p": _draw_circles, "s": _draw_bamboo, "z": _draw_honour, "f": _draw_flower}
+    draw = {"m": _draw_character, "p": _draw_circles, "s": _draw_bamboo, "z": _draw_honour, "f": draw_flower}
     draw[suit](pen, style, number)
     if style.index and suit != "f":
         _corner(pen, style, label)

@@ -75,6 +75,11 @@ class Style:
     simplified: bool = False
     five: str = "五"
     petals: int = 5
+    plants: int = 0
+    """Which flowers stand in pots: 0 none, 1 all, 2 those after the seasons."""
+    labels: tuple[int, int] = (0, 0)
+    """Beside the plant of seasons and of others: 0 character and Latin numeral, 1 numeral, 2 character,
+    3 character and Chinese numeral."""
     thick: float = 1.0
     hand: Hand = field(default_factory=lambda: Hand())
     honours: dict[int, tuple[tuple[str, int, bool], Hand]] = field(default_factory=dict)
@@ -135,7 +140,7 @@ def random_style(rng: Rng) -> Style:
     if rng.random() < 0.2:
         style.green = style.blue = style.ink
     style.dots, style.sticks = int(rng.integers(7)), int(rng.integers(5))
-    style.bird, style.wheel, style.frame = (int(rng.integers(n)) for n in (6, 5, 6))
+    style.bird, style.wheel, style.frame = (int(rng.integers(n)) for n in (7, 5, 6))
     if rng.random() < 0.25:
         style.frame = BLANK
     style.thick = float(rng.uniform(0.85, 1.6))
@@ -145,7 +150,10 @@ def random_style(rng: Rng) -> Style:
     style.numeral = (style.ink, style.blue, style.ink, style.red, style.green)[int(rng.integers(5))]
     style.simplified = bool(rng.random() < 0.2) and style.font[2]
     style.five = str(rng.choice(["五", "伍"]))
-    style.petals = int(rng.integers(4, 9))
+    style.petals = int(rng.integers(4, 13))
+    style.plants = int(rng.choice([0, 0, 1, 2]))
+    one, other = (int(v) for v in rng.choice([0, 0, 0, 1, 2, 3], 2))
+    style.labels = one, one if rng.random() < 0.5 else other
     backs = [(92, 122, 29), (150, 90, 20), (60, 160, 60), (40, 150, 220), (30, 110, 200), (120, 60, 190)]
     backs += [(190, 70, 210), (235, 200, 150), (90, 190, 230)]
     backs += [(180, 140, 60), (60, 60, 60), (110, 170, 210), (40, 40, 150), (230, 160, 90), (80, 200, 120)]
