@@ -111,7 +111,8 @@ def pick(
         beside = glance(places) if len(places) else shares[:0]
         boxes, shown = np.concatenate([found.boxes[rest], places]), np.concatenate([shares[rest], beside])
         covered = (shown[:, BACK] >= limits.unseen_back) & _beside_alike(boxes, tiles, shares[kept])
-        printed = np.delete(shown[:, :BACK], WHITE, axis=1).max(axis=1, initial=0) >= limits.unseen
+        # Of a kind drawn as never before nobody can be sure, but that something is printed there.
+        printed = np.delete(shown[:, :BACK], WHITE, axis=1).sum(axis=1) >= limits.unseen
         blank = shown[:, WHITE] >= limits.unseen_blank
         alarms[UNSEEN_TILE] = bool((printed | blank | covered).any())
     return Picked(tiles, sight.take(kept), frozenset(code for code, sounds in alarms.items() if sounds))

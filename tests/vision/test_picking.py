@@ -1,0 +1,46 @@
+"""Which boxes count as tiles, by a look that is made up: what was overlooked puts the reading in doubt."""
+
+import numpy as np
+import pytest
+
+from vision.decode import DecodeSettings
+from vision.interpret import Sight, Thresholds
+from vision.model_card import LABELS
+from vision.picking import Candidates, pick
+from vision.readings import Detections, Floats
+
+AREA = (0.0, 0.0, 640.0, 300.0)
+ROW = [(100.0 + 31 * k, 150.0, 130.0 + 31 * k, 190.0) for k in range(6)]
+LONE = (150.0, 80.0, 180.0, 120.0)
+
+
+def shares(**weights: float) -> Floats:
+    row = np.zeros(len(LABELS), np.float32)
+    for kind, weight in weights.items():
+        row[LABELS.index(kind.lstrip("_"))] = weight
+    return row
+
+
+@pytest.mark.parametrize(
+    ("shown", "doubted"),
+    [
+        (shares(_6f=0.9, other=0.1), True),
+        (shares(_6f=0.45, _1f=0.3, _6z=0.15, other=0.1), True),  # printed, of a kind never seen like this
+        (shares(_6f=0.2, other=0.8), False),
+        (shares(_5z=0.8, other=0.2), False),  # bare cloth looks like a blank tile
+    ],
+)
+def test_a_lone_weak_box_that_shows_print_puts_the_reading_in_doubt(shown: Floats, doubted: bool) -> None:
+    found = Detections.of([*ROW, LONE], [0.9] * len(ROW) + [0.2])
+
+    def look(boxes: Floats) -> Sight:
+        rows = np.stack([shown if tuple(box) == LONE else shares(_1m=1.0) for box in boxes.tolist()])
+        return Sight(rows, np.ones(len(boxes), np.float32))
+
+    def glance(boxes: Floats) -> Floats:
+        return np.tile(shares(other=1.0), (len(boxes), 1))
+
+    candidates = Candidates(found, np.zeros(len(found), bool))
+    picked = pick(candidates, None, AREA, look, glance, DecodeSettings(), Thresholds())
+    assert len(picked.found) == len(ROW)
+    assert picked.whole == ({"unseen_tile"} if doubted else frozenset())
