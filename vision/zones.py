@@ -130,10 +130,11 @@ class Calibration:
         except OSError as error:
             raise CalibrationError(f"The calibration {path} cannot be read: {AGAIN}.") from error
         except ValueError as error:
-            raise CalibrationError(
-                f"{path.name} is not a calibration file (JSON): give another file."
-            ) from error
-        return cls.from_json(data)
+            raise CalibrationError(f"{path} is not a calibration file (JSON): give another file.") from error
+        try:
+            return cls.from_json(data)
+        except CalibrationError as error:
+            raise CalibrationError(f"{path}: {error}") from error
 
     def save(self, path: Path) -> None:
         """Write the calibration file; an existing one is replaced whole."""
@@ -148,7 +149,9 @@ class Calibration:
         Files without ``camera``, ``reference`` and ``taught`` are complete too.
         """
         if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise CalibrationError(f"Not a calibration of format {FORMAT}: {AGAIN}.")
+            raise CalibrationError(
+                f"This is not a calibration of format {FORMAT}: name another file, or {AGAIN}."
+            )
         try:
             width, height = data["image"]
             lens = Lens.from_json(data["camera"]) if data.get("camera") is not None else None
@@ -185,7 +188,9 @@ class Calibration:
         }
 
     def zone(self, name: str | int) -> Zone:
-        """Return a zone by name or place number; raises CalibrationError for one that was not taught."""
+        """Return a zone by name or place number; raises CalibrationError for none, or one not taught."""
+        if str(name) not in ZONES:
+            raise CalibrationError(f"There is no zone {name}: name one of {', '.join(ZONES)}.")
         try:
             return self.zones[str(name)]
         except KeyError:

@@ -110,6 +110,10 @@ class TestRectify:
         with pytest.raises(CalibrationError, match="zone 3 was not taught"):
             one_zone().rectify(np.zeros((80, 100, 3), np.uint8), 3)
 
+    def test_a_zone_that_no_table_has_is_refused_with_those_there_are(self) -> None:
+        with pytest.raises(CalibrationError, match="no zone 7: name one of 0, 1, 2, 3, indicator"):
+            one_zone().rectify(np.zeros((80, 100, 3), np.uint8), 7)
+
     def test_something_else_than_a_picture_is_refused(self) -> None:
         with pytest.raises(ShapeError):
             one_zone().rectify(np.zeros((80, 100), np.uint8), 0)
@@ -144,14 +148,17 @@ class TestFile:
         path.write_text(json.dumps({**one_zone().to_json(), **change}))
         with pytest.raises(CalibrationError, match=message) as caught:
             Calibration.load(path)
-        assert ": " in str(caught.value), "the message says what to do"
+        said = str(caught.value).removeprefix(f"{path}: ")
+        assert said != str(caught.value), "the file is named"
+        assert ": " in said, "the message says what to do"
 
     @pytest.mark.parametrize("text", ["", "[]", "not json", "3"])
     def test_another_file_is_refused(self, text: str, tmp_path: Path) -> None:
         path = tmp_path / "c.json"
         path.write_text(text)
-        with pytest.raises(CalibrationError):
+        with pytest.raises(CalibrationError, match=r"name another|give another") as caught:
             Calibration.load(path)
+        assert str(path) in str(caught.value)
 
     def test_a_missing_file_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(CalibrationError, match="cannot be read"):
