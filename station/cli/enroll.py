@@ -8,6 +8,7 @@ from pathlib import Path
 from engine import rulesets
 from station.cli import enroll_capture, enroll_count
 from station.cli.failures import plain_failures
+from station.cli.taught import taught_zone
 from station.errors import ConfigError
 from vision.enroll.plan import SHOTS, ordered
 from vision.recognizer import Recognizer
@@ -44,7 +45,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plan", metavar="FILE", help="JSON: photo -> its rows, ['1m 2m 3m', …]")
     parser.add_argument("--regions", metavar="FILE", help="JSON: photo -> region, as for read")
     parser.add_argument("--calibration", metavar="FILE", help="calibration file of the table")
-    parser.add_argument("--zone", metavar="ZONE", default="0", help="zone the rows lie in (default: 0)")
+    parser.add_argument(
+        "--zone", metavar="ZONE", help="with --calibration: zone the rows lie in, 0 to 3 (default: 0)"
+    )
     parser.add_argument("--tileset", metavar="FILE", help="with --inventory: the set as enrolled")
     parser.add_argument(
         "--confirm", action="store_true", help="the rows were checked: take tiles that look like others"
@@ -73,16 +76,17 @@ def run(arguments: argparse.Namespace) -> int:
     if (arguments.inventory or arguments.which) and not arguments.pictures:
         raise ConfigError("There is no photograph to look at.", fix="Name one or more after the options.")
     with plain_failures():
+        zone = taught_zone(arguments)
         counts = {} if arguments.which or arguments.renew else _counts(arguments)
         model = Path(arguments.model) if arguments.model else None
         recognizer = Recognizer.load(model, threads=2)
         if arguments.which:
-            return enroll_count.which(arguments, recognizer)
+            return enroll_count.which(arguments, recognizer, zone)
         if arguments.inventory:
-            return enroll_count.inventory(arguments, recognizer, counts)
+            return enroll_count.inventory(arguments, recognizer, counts, zone)
         if arguments.renew:
             return enroll_capture.renew(arguments, recognizer)
-        return enroll_capture.capture(arguments, recognizer, tuple(counts))
+        return enroll_capture.capture(arguments, recognizer, tuple(counts), zone)
 
 
 def _counts(arguments: argparse.Namespace) -> dict[str, int]:

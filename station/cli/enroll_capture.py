@@ -10,9 +10,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 from station.cli.enroll_photos import from_photos
-from station.cli.enroll_tell import calibration_of, tell, tell_row, view_of
+from station.cli.enroll_tell import tell, tell_row
 from station.cli.enroll_words import guard_words, missing_words, row_words
 from station.cli.output import NO, OK, emit, note, say
+from station.cli.taught import TaughtZone
 from vision.camera import Camera, open_camera
 from vision.enroll.capture import RowShots, photograph
 from vision.enroll.check import RowCheck
@@ -22,11 +23,12 @@ from vision.enroll.renew import renewed
 from vision.enroll.session import Enrolment
 from vision.enroll.tileset import Provenance, TileSet
 from vision.errors import VisionError
-from vision.geometry import Calibration
 from vision.recognizer import Recognizer
 
 
-def capture(arguments: argparse.Namespace, recognizer: Recognizer, kinds: Sequence[str]) -> int:
+def capture(
+    arguments: argparse.Namespace, recognizer: Recognizer, kinds: Sequence[str], zone: TaughtZone | None
+) -> int:
     """Capture rows until all kinds are there, then write the tile set; status 1 when some are missing."""
     out = Path(arguments.out)
     assert recognizer.card is not None
@@ -36,9 +38,9 @@ def capture(arguments: argparse.Namespace, recognizer: Recognizer, kinds: Sequen
         begun = begun.resume(load_capture(half))
         note(f"Going on with {half.name}: {len(begun.capture.done)} of {len(begun.plan)} rows taken.")
     if arguments.photos:
-        steps = from_photos(arguments, recognizer, begun)
+        steps = from_photos(arguments, recognizer, begun, zone)
     else:
-        steps = _from_camera(arguments, recognizer, begun)
+        steps = _from_camera(arguments, recognizer, begun, zone)
     ended = begun
     for ended in steps:
         save_capture(ended.capture, half)
@@ -80,10 +82,9 @@ def _provenance(
 
 
 def _from_camera(
-    arguments: argparse.Namespace, recognizer: Recognizer, begun: Enrolment
+    arguments: argparse.Namespace, recognizer: Recognizer, begun: Enrolment, zone: TaughtZone | None
 ) -> Iterator[Enrolment]:
     """Ask for one row after the other; Enter takes a picture, c confirms, s skips, b goes back, q stops."""
-    calibration = calibration_of(arguments)
     camera = open_camera(arguments.camera)
     skipped: set[int] = set()
     at = begun.next
@@ -101,7 +102,7 @@ def _from_camera(
             if word == "s":
                 skipped.add(at)
             else:
-                taken = _take(arguments, recognizer, camera, calibration, row, at, confirmed=word == "c")
+                taken = _take(arguments, recognizer, camera, zone, row, at, confirmed=word == "c")
                 if not taken.shots:
                     continue
                 begun = begun.accept(at, taken.shots)
@@ -132,7 +133,7 @@ def _take(
     arguments: argparse.Namespace,
     recognizer: Recognizer,
     camera: Camera,
-    calibration: Calibration | None,
+    zone: TaughtZone | None,
     row: Row,
     at: int,
     *,
@@ -141,8 +142,9 @@ def _take(
     """Photograph a row and tell what it lacks; no shots where it cannot be taken or the camera fails."""
     name = f"row {at + 1}"
     try:
-        image = view_of(camera.grab().image, calibration, arguments.zone)
-        looked = photograph(recognizer, image, row, name, confirmed=confirmed, zone=calibration is not None)
+        frame = camera.grab().image
+        image = frame if zone is None else zone.view(frame)
+        looked = photograph(recognizer, image, row, name, confirmed=confirmed, zone=zone is not None)
     except VisionError as error:
         tell(arguments, {"picture": name, "error": str(error)}, [str(error)])
         return RowShots(row, RowCheck((), backwards=False, findings=(), good=False), (), ())

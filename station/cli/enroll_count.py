@@ -8,25 +8,30 @@ from pathlib import Path
 
 from station.cli.enroll_words import inventory_words, which_words
 from station.cli.output import BAD_INPUT, NO, OK, emit, note, say
+from station.cli.taught import TaughtZone
 from vision.enroll.capture import look_at_tiles
 from vision.enroll.inventory import Inventory
 from vision.enroll.tileset import TileSet
 from vision.enroll.which import Rivals
 from vision.errors import VisionError
-from vision.geometry import Calibration
 from vision.pictures import load_image
 from vision.reading_service import PhotoHint, parse_regions
 from vision.readings import Image
 from vision.recognizer import Recognizer
 
 
-def inventory(arguments: argparse.Namespace, recognizer: Recognizer, counts: Mapping[str, int]) -> int:
+def inventory(
+    arguments: argparse.Namespace,
+    recognizer: Recognizer,
+    counts: Mapping[str, int],
+    zone: TaughtZone | None,
+) -> int:
     """Count the tiles of all photographs; status 1 when the set is not whole, 2 when one cannot be read."""
     known = TileSet.load(Path(arguments.tileset), recognizer.card) if arguments.tileset else None
     counted, bad = Inventory(counts, known), False
     for number, name in enumerate(arguments.pictures, 1):
         try:
-            image, hint = _picture(arguments, Path(name))
+            image, hint = _picture(arguments, Path(name), zone)
             reading = recognizer.read(image, hint.region, hint.expect)
         except VisionError as error:
             note(f"quezhuo: {error}")
@@ -45,7 +50,7 @@ def inventory(arguments: argparse.Namespace, recognizer: Recognizer, counts: Map
     return BAD_INPUT if bad else OK if found["complete"] else NO
 
 
-def which(arguments: argparse.Namespace, recognizer: Recognizer) -> int:
+def which(arguments: argparse.Namespace, recognizer: Recognizer, zone: TaughtZone | None) -> int:
     """Tell which of two sets each photograph shows; status 1 when unsure, 2 when one cannot be read."""
     files = [Path(name) for name in arguments.which]
     sets = [TileSet.load(file, recognizer.card) for file in files]
@@ -53,7 +58,7 @@ def which(arguments: argparse.Namespace, recognizer: Recognizer) -> int:
     bad = unsure = False
     for name in arguments.pictures:
         try:
-            image, hint = _picture(arguments, Path(name))
+            image, hint = _picture(arguments, Path(name), zone)
             reading = recognizer.read(image, hint.region, hint.expect)
         except VisionError as error:
             note(f"quezhuo: {error}")
@@ -70,11 +75,10 @@ def which(arguments: argparse.Namespace, recognizer: Recognizer) -> int:
     return BAD_INPUT if bad else NO if unsure else OK
 
 
-def _picture(arguments: argparse.Namespace, path: Path) -> tuple[Image, PhotoHint]:
+def _picture(arguments: argparse.Namespace, path: Path, zone: TaughtZone | None) -> tuple[Image, PhotoHint]:
     """Read a photograph, its zone seen straight on where there is a calibration."""
     image = load_image(path)
-    if arguments.calibration:
-        image = Calibration.load(Path(arguments.calibration)).rectify(image, arguments.zone).image
-        return image, PhotoHint()
+    if zone is not None:
+        return zone.view(image), PhotoHint()
     hints = parse_regions(Path(arguments.regions)) if arguments.regions else {}
     return image, hints.get(path.name, PhotoHint())

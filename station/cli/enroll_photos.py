@@ -7,7 +7,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from station.cli.enroll_tell import calibration_of, tell, tell_row, view_of
+from station.cli.enroll_tell import tell, tell_row
+from station.cli.taught import TaughtZone
 from vision.enroll.capture import photograph_rows
 from vision.enroll.plan import Row, parse_rows
 from vision.enroll.session import Enrolment
@@ -18,7 +19,7 @@ from vision.recognizer import Recognizer
 
 
 def from_photos(
-    arguments: argparse.Namespace, recognizer: Recognizer, begun: Enrolment
+    arguments: argparse.Namespace, recognizer: Recognizer, begun: Enrolment, zone: TaughtZone | None
 ) -> Iterator[Enrolment]:
     """Take rows from the photographs of a folder: by a plan file, else in the order of their names."""
     folder = Path(arguments.photos)
@@ -30,11 +31,11 @@ def from_photos(
         raise TileSetError(f"There is no picture in {folder}: put the photographs of the rows there.")
     rows = _rows_of(files, begun, Path(arguments.plan) if arguments.plan else None)
     hints = parse_regions(Path(arguments.regions)) if arguments.regions else {}
-    calibration = calibration_of(arguments)
     for number, (file, (index, wanted)) in enumerate(rows.items(), 1):
         hint = hints.get(file.name, PhotoHint())
         try:
-            image = view_of(load_image(file), calibration, arguments.zone)
+            photo = load_image(file)
+            image = photo if zone is None else zone.view(photo)
             looked = photograph_rows(
                 recognizer, image, wanted, file.name, region=hint.region, confirmed=arguments.confirm
             )

@@ -1,27 +1,14 @@
-"""What the ways of capturing share: the view of the zone, and telling what became of a row."""
+"""What the ways of capturing share: telling what became of a row."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from station.cli.enroll_words import check_json, check_words, unfit_words
 from station.cli.output import emit, say
 from vision.enroll.capture import RowShots
-from vision.geometry import Calibration
-from vision.readings import Image
-
-
-def calibration_of(arguments: argparse.Namespace) -> Calibration | None:
-    """Load the taught geometry, where a file is named."""
-    return Calibration.load(Path(arguments.calibration)) if arguments.calibration else None
-
-
-def view_of(image: Image, calibration: Calibration | None, zone: str) -> Image:
-    """Look straight at the zone, or at the whole picture without a calibration."""
-    return image if calibration is None else calibration.rectify(image, zone).image
 
 
 def tell_row(arguments: argparse.Namespace, title: str, picture: str, looked: RowShots) -> None:

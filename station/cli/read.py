@@ -13,9 +13,9 @@ from engine.rulesets import RuleSet
 from station.cli.failures import plain_failures
 from station.cli.output import BAD_INPUT, OK, emit, note, say
 from station.cli.progress import Progress
+from station.cli.taught import FIRST_ZONE, taught_zone
 from station.errors import ConfigError
 from vision.enroll.reader import with_tilesets
-from vision.geometry import Calibration
 from vision.pictures import pictures_in
 from vision.reading_service import PhotoHint, parse_region, parse_regions, read_photo
 from vision.recognizer import Recognizer
@@ -64,17 +64,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Read and print; a bad file is reported and the others go on (status 2)."""
     if arguments.expect is not None and not 1 <= arguments.expect <= 200:
         raise ConfigError("--expect must be from 1 to 200.", fix="Give the number of tiles in the picture.")
-    if arguments.zone is not None and not arguments.calibration:
-        raise ConfigError("--zone needs --calibration FILE.", fix="Use --region for a rectangle of pixels.")
     with plain_failures():
         rules = rulesets.load(arguments.ruleset) if arguments.ruleset else None
         kinds = _kinds(rules)
         shape = HandShape(red=rules is not None and RED_FIVES in rules.data.facts)
-        calibration = Calibration.load(Path(arguments.calibration)) if arguments.calibration else None
+        zone = taught_zone(arguments)
+        calibration, name = (None, FIRST_ZONE) if zone is None else (zone.calibration, zone.name)
         hints = parse_regions(Path(arguments.regions)) if arguments.regions else {}
         region = parse_region(arguments.region) if arguments.region else None
         recognizer = Recognizer.load(Path(arguments.model) if arguments.model else None, threads=2)
-        reader = with_tilesets(recognizer, [Path(name) for name in arguments.tileset or ()], kinds)
+        reader = with_tilesets(recognizer, [Path(file) for file in arguments.tileset or ()], kinds)
     photos = list(_walked(arguments.photos))
     bad = False
     with Progress(len(photos)) as progress:
@@ -83,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
             hint = hints.get(path.name) or hints.get(str(path)) or PhotoHint(region)
             if hint.expect is None:
                 hint = replace(hint, expect=arguments.expect)
-            result = read_photo(path, reader, hint, kinds, calibration, arguments.zone or "0", shape)
+            result = read_photo(path, reader, hint, kinds, calibration, name, shape)
             bad = bad or "error" in result
             progress.clear()
             _print(result, as_json=arguments.json)

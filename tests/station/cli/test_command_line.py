@@ -13,6 +13,7 @@ from station.cli.main import COMMANDS, main
 from station.errors import ConfigError
 from station.table.config import EXAMPLE, load_config
 from station.table.opening import opened_by
+from vision.geometry import Calibration, default_calibration
 
 VECTORS = Path(__file__).parents[2] / "golden" / "zhenjiang.json"
 WIN = "123m456m789m11z34s +5s flip=1p how=self seat=1"
@@ -215,6 +216,28 @@ def test_a_reason_is_said_in_words(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_zone_without_a_calibration_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["read", "/nowhere.jpg", "--zone", "2"]) == 2
     assert "--calibration" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["read", "enroll --which a.json b.json"])
+@pytest.mark.parametrize(
+    ("zone", "message"),
+    [
+        ("7", "There is no zone 7: name one of 0, 1, 2, 3, indicator."),
+        ("2", "The zone 2 was not taught: teach"),
+    ],
+)
+def test_a_zone_that_cannot_be_looked_at_is_told_once_before_any_picture(
+    command: str, zone: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = default_calibration()
+    file = tmp_path / "c.json"
+    Calibration(whole.size, {"0": whole.zone(0)}).save(file)
+    words = ["/nowhere.jpg", "/none.jpg", "--calibration", str(file), "--zone", zone]
+    assert main([*command.split(), *words]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert len(told.err.splitlines()) == 1
+    assert message in told.err
 
 
 def test_a_missing_photo_is_named_once(capsys: pytest.CaptureFixture[str]) -> None:
