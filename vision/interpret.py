@@ -45,6 +45,8 @@ __all__ = [
 
 ALTERNATIVES = 3
 WHITE = "5z"
+DRAWN = frozenset({"1s", WHITE, *(f"{n}f" for n in range(1, 9))})
+"""Kinds that every maker draws in another way: what was never seen is misread as one of them most often."""
 COPIES = 4
 """Copies of a kind in a tile set; of a flower there is one."""
 
@@ -53,8 +55,9 @@ COPIES = 4
 class Thresholds:
     """When a tile is doubtful.
 
-    ``doubt``: probability of its kind below which it is; ``floor``: the same for the least convincing side it
-    was looked at from; ``outside``: probability of kinds that the set in play lacks above which it is;
+    ``doubt``: probability of its kind below which it is, ``drawn``: the same for kinds that every maker
+    draws in another way (`DRAWN`); ``floor``: the same for the least convincing side it was looked at from;
+    ``outside``: probability of kinds that the set in play lacks above which it is;
     ``box``: detector score below which it is; ``border``: pixels from the edge of the picture within which a
     tile may be cut, ``whole``: share of a tile's usual area from which it is not; ``overlap``: distance of
     two tiles, in tile widths, below which one lies on the other; ``unseen``, ``unseen_blank`` and
@@ -64,6 +67,7 @@ class Thresholds:
     """
 
     doubt: float = 0.7
+    drawn: float = 0.95
     floor: float = 0.4
     outside: float = 0.3
     box: float = 0.35
@@ -74,6 +78,10 @@ class Thresholds:
     unseen_blank: float = 0.97
     unseen_back: float = 0.9
     red: float = 0.8
+
+    def needed(self, kind: str) -> float:
+        """Probability that a tile of this kind needs."""
+        return max(self.doubt, self.drawn) if kind in DRAWN else self.doubt
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +237,7 @@ def tile_readings(
         x0, y0, x1, y1 = (round(float(v), 2) for v in found.boxes[index])
         box = (x0, y0, x1, y1)
         flags = {
-            LOW_SCORE: opinion.score < limits.doubt or floors[index] < limits.floor,
+            LOW_SCORE: opinion.score < limits.needed(opinion.kind) or floors[index] < limits.floor,
             FIFTH_COPY: position in surplus,
             NOT_IN_SET: opinion.outside > limits.outside,
             STRAY_BACK: position in strays,

@@ -216,6 +216,13 @@ def test_a_tile_at_the_border_as_large_as_its_row_is_whole(visible: int, doubts:
     assert [tile.doubts for tile in tiles] == [doubts, (), (), (), ()]
 
 
+@pytest.mark.parametrize("kind", ["1s", "5z", "1f", "8f"])
+def test_kinds_that_every_maker_draws_in_another_way_need_more(kind: str) -> None:
+    assert read([kind, "2m"], [0.9, 0.9])[0].doubts == ("low_score",)
+    assert read([kind, "2m"], [0.9, 0.9])[1].doubts == ()
+    assert read([kind, "2m"], [0.97, 0.97])[0].doubts == ()
+
+
 def test_a_tile_that_is_mostly_outside_the_set_is_doubted() -> None:
     found = Detections.of([(100, 100, 130, 140)])
     tiles = tile_readings(found, [Opinion((("1m", 0.99),), 0.5)], arrange(found), AREA, Thresholds())
