@@ -112,6 +112,7 @@ SUMMARY = (
     "hands played: {hands_played} (won {wins}, drawn {draws}, void {voids})",
     "claims that did not win: {no_wins} (ruled false wins: {false_wins_ruled})",
     "tiles read: {tiles_read} (mended {tiles_mended}, doubted {tiles_doubted})",
+    "hands read wrong without a doubt: {silently_wrong}",
     "indicators read: {indicators_read} (mended {indicators_mended})",
 )
 BESIDE = {
@@ -122,9 +123,17 @@ BESIDE = {
 TABLE = "{id}: chips {chips}; bank {bank}; events {events} (arrived {central_events}), chain {chain}"
 
 
+def _refusals(guidance: dict[str, int]) -> str:
+    """Say how often a zone was not fit to be read and for what, the most frequent first."""
+    told = sorted(guidance.items(), key=lambda item: (-item[1], item[0]))
+    reasons = ", ".join(f"{code.replace('_', ' ')} {times}" for code, times in told)
+    return f"{sum(guidance.values())} ({reasons})" if told else "0"
+
+
 def _print(result: dict[str, Any]) -> None:
     for line in SUMMARY:
         say(line.format(**result))
+    say(f"looks at hands not fit to be read: {_refusals(result['guidance'])}")
     for table in result["tables"]:
         chips = ", ".join(str(n) for n in table["chips"].values())
         say(TABLE.format(**{**table, "chips": chips, "chain": "whole" if table["chain_ok"] else "BROKEN"}))
