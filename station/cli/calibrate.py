@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from station.cli.failures import plain_failures
-from station.cli.output import NO, OK, emit, note, say
+from station.cli.output import NO, OK, counted, emit, note, say
 from station.errors import ConfigError
 from vision.calibration.drift import DriftWatch
 from vision.calibration.edge import checkerboard_corners, jpeg, lens_of_checkerboards, preview
@@ -228,8 +228,9 @@ def _measured_lens(arguments: argparse.Namespace, size: tuple[int, int]) -> Lens
         boards += [] if corners is None else [corners]
     if len(boards) < LEAST_BOARDS:
         raise CalibrationError(
-            f"A board of {arguments.squares} inner corners is seen in {len(boards)} of {len(files)} pictures:"
-            f" take at least {LEAST_BOARDS}, tilted, in all parts of the picture, or correct --squares."
+            f"A board of {arguments.squares} inner corners is seen in {len(boards)} of"
+            f" {counted(len(files), 'picture')}: take at least {LEAST_BOARDS}, tilted, in all parts of the"
+            " picture, or correct --squares."
         )
     lens, rms = lens_of_checkerboards(boards, squares, size)
     note(f"Lens: the corners of {len(boards)} boards miss by {rms:.2f} pixels.")

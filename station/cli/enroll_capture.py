@@ -12,7 +12,7 @@ from pathlib import Path
 from station.cli.enroll_photos import from_photos
 from station.cli.enroll_tell import tell, tell_row
 from station.cli.enroll_words import guard_words, missing_words, row_words
-from station.cli.output import NO, OK, emit, note, say
+from station.cli.output import NO, OK, counted, emit, note, say
 from station.cli.taught import TaughtZone
 from vision.camera import Camera, open_camera
 from vision.enroll.capture import RowShots, photograph
@@ -36,7 +36,8 @@ def capture(
     half = out.with_name(out.name + ".capture")
     if half.exists() and not arguments.fresh:
         begun = begun.resume(load_capture(half))
-        note(f"Going on with {half.name}: {len(begun.capture.done)} of {len(begun.plan)} rows taken.")
+        rows = counted(len(begun.plan), "row")
+        note(f"Going on with {half.name}: {len(begun.capture.done)} of {rows} taken.")
     if arguments.photos:
         steps = from_photos(arguments, recognizer, begun, zone)
     else:
@@ -60,7 +61,10 @@ def _finish(
     tiles.save(out)
     half.unlink(missing_ok=True)
     once = ended.missing(2)
-    lines = [f"{out}: {len(tiles.kinds)} kinds, {len(tiles.shots)} shots.", guard_words(tiles.guard)]
+    lines = [
+        f"{out}: {counted(len(tiles.kinds), 'kind')}, {counted(len(tiles.shots), 'shot')}.",
+        guard_words(tiles.guard),
+    ]
     lines += [f"Captured once only: {' '.join(once)}."] if once else []
     tell(arguments, {"written": str(out), **ended.progress(), "guard": tiles.guard.to_json()}, lines)
     return OK
@@ -158,6 +162,6 @@ def renew(arguments: argparse.Namespace, recognizer: Recognizer) -> int:
     tiles = renewed(TileSet.load(path), recognizer, version("quezhuo"))
     out = Path(arguments.out) if arguments.out else path
     tiles.save(out)
-    lines = [f"{out}: learned anew, {len(tiles.shots)} shots.", guard_words(tiles.guard)]
+    lines = [f"{out}: learned anew, {counted(len(tiles.shots), 'shot')}.", guard_words(tiles.guard)]
     tell(arguments, {"written": str(out), "guard": tiles.guard.to_json()}, lines)
     return OK

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from station.cli.enroll_words import inventory_words, which_words
-from station.cli.output import BAD_INPUT, NO, OK, emit, note, say
+from station.cli.output import BAD_INPUT, NO, OK, counted, emit, note, say
 from station.cli.taught import TaughtZone
 from vision.enroll.capture import look_at_tiles
 from vision.enroll.inventory import Inventory
@@ -28,7 +28,7 @@ def inventory(
 ) -> int:
     """Count the tiles of all photographs; status 1 when the set is not whole, 2 when one cannot be read."""
     known = TileSet.load(Path(arguments.tileset), recognizer.card) if arguments.tileset else None
-    counted, bad = Inventory(counts, known), False
+    stock, bad = Inventory(counts, known), False
     for number, name in enumerate(arguments.pictures, 1):
         try:
             image, hint = _picture(arguments, Path(name), zone)
@@ -38,10 +38,12 @@ def inventory(
             bad = True
             continue
         shots = look_at_tiles(recognizer, image, reading, name)
-        counted = counted.add(name, reading.tiles, shots)
-        seen = sum(counted.counts.values())
-        note(f"{number}/{len(arguments.pictures)} {name}: {len(reading.tiles)} tiles, {seen} so far")
-    found = counted.to_json()
+        stock = stock.add(name, reading.tiles, shots)
+        seen = sum(stock.counts.values())
+        note(
+            f"{number}/{len(arguments.pictures)} {name}: {counted(len(reading.tiles), 'tile')}, {seen} so far"
+        )
+    found = stock.to_json()
     if arguments.json:
         emit(found)
     else:

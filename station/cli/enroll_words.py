@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from station.cli.output import counted
 from vision.enroll.check import (
     DOUBTFUL,
     EXTRA,
@@ -104,7 +105,9 @@ def row_words(row: Row, number: int, total: int) -> str:
 def missing_words(missing: Iterable[str]) -> str:
     """What is still to be captured."""
     kinds = list(missing)
-    return f"{len(kinds)} kinds still to capture: {' '.join(kinds)}." if kinds else "All kinds are captured."
+    if not kinds:
+        return "All kinds are captured."
+    return f"{counted(len(kinds), 'kind')} still to capture: {' '.join(kinds)}."
 
 
 def guard_words(guard: Guard) -> str:
@@ -129,7 +132,8 @@ def guard_words(guard: Guard) -> str:
 
 def inventory_words(found: Mapping[str, Any]) -> list[str]:
     """Sentences for an inventory, see `vision.enroll.inventory.Inventory.to_json`."""
-    lines = [f"{found['seen']} of {found['expected']} tiles seen on {len(found['pictures'])} pictures."]
+    pictures = counted(len(found["pictures"]), "picture")
+    lines = [f"{found['seen']} of {found['expected']} tiles seen on {pictures}."]
     for key, text in (("missing", "Missing"), ("surplus", "Too many")):
         if found[key]:
             lines.append(f"{text}: " + ", ".join(f"{n} x {kind}" for kind, n in found[key].items()) + ".")

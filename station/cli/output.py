@@ -23,6 +23,15 @@ def say(text: str = "") -> None:
     sys.stdout.flush()
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """Write a number with its noun, for a person.
+
+    >>> counted(1, "tile"), counted(3, "tile"), counted(0, "entry", "entries")
+    ('1 tile', '3 tiles', '0 entries')
+    """
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
 def note(text: str) -> None:
     """Print one line on stderr: progress and remarks, never results."""
     sys.stderr.write(text + "\n")

@@ -13,6 +13,7 @@ from engine.rulesets import RuleSet
 from station.cli.failures import plain_failures
 from station.cli.output import BAD_INPUT, OK, emit, note, say
 from station.cli.progress import Progress
+from station.cli.read_words import reading_words
 from station.cli.taught import FIRST_ZONE, taught_zone
 from station.errors import ConfigError
 from vision.enroll.reader import with_tilesets
@@ -108,6 +109,4 @@ def _print(result: Mapping[str, Any], *, as_json: bool) -> None:
         where = "" if result["file"] in result["error"] else f"{result['file']}: "
         note(f"quezhuo: {where}{result['error']}")
     else:
-        kinds = " ".join(tile["kind"] for tile in result["tiles"])
-        doubt = "" if result["accept"] else f"  (look again: {', '.join(result['why'])})"
-        say(f"{result['file']}: {kinds}{doubt}")
+        say(reading_words(result))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,24 @@ import numpy as np
 import pytest
 
 from station.cli import read
+from station.cli.enroll_words import inventory_words, missing_words
 from station.cli.main import main
-from vision.readings import Image, Reading
+from station.cli.output import counted
+from station.cli.read_words import reading_words
+from vision.readings import DOUBT_CODES, Image, Reading, TileReading
+
+DOUBTED = TileReading("5p", 0.5, (0, 0, 9, 9), (("5p", 0.5),), 0, ("low_score", "cut_at_border"))
+SURE = TileReading("1z", 0.99, (20, 0, 29, 9), (("1z", 0.99),), 0)
+SIDEWAYS = replace(DOUBTED, kind="7s", doubts=("low_score",))
+WHY = ("wrong_count", "low_score", "cut_at_border")
+HALF_READ = Reading((DOUBTED, SURE, SIDEWAYS), ((0, 1, 2),), ((0, 1, 2),), False, WHY, 1.0, (40, 30))
 
 
 class Nothing:
     """A recognizer that finds no tile in any picture."""
 
     card = None
+    answer = Reading((), (), (), False, ("no_tiles",), 1.0, (40, 30))
 
     def __init__(self) -> None:
         self.shapes: list[tuple[int, ...]] = []
@@ -28,7 +39,7 @@ class Nothing:
     def read(self, frame: Image, _: Any = None, expect: int | None = None, *__: Any, **___: Any) -> Reading:
         self.expected.append(expect)
         self.shapes.append(frame.shape)
-        return Reading((), (), (), False, ("no_tiles",), 1.0, (frame.shape[1], frame.shape[0]))
+        return self.answer
 
 
 @pytest.fixture
@@ -80,6 +91,44 @@ def test_without_json_errors_are_one_plain_line_each_on_stderr(
     assert len(told.err.splitlines()) == 3
     assert len(told.out.splitlines()) == 10
     assert "Traceback" not in told.err
+
+
+def test_doubts_are_said_in_words_with_their_tiles_and_as_codes_in_json(
+    folder: Path, reader: Nothing, capsys: pytest.CaptureFixture[str]
+) -> None:
+    photo = str(folder / "grey.png")
+    assert main(["read", photo]) == 0
+    assert capsys.readouterr().out == f"{photo}: no tiles found\n"
+    reader.answer = HALF_READ
+    assert main(["read", photo]) == 0
+    words = (
+        "not the expected number of tiles; tiles 1 (5p), 3 (7s) not certain; tile 1 (5p) cut off at the edge"
+    )
+    assert capsys.readouterr().out == f"{photo}: 5p 1z 7s  (look again: {words})\n"
+    assert main(["read", photo, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["why"] == list(WHY)
+    assert told["tiles"][0]["doubts"] == ["low_score", "cut_at_border"]
+    reader.answer = replace(HALF_READ, accept=True, why=())
+    assert main(["read", photo]) == 0
+    assert capsys.readouterr().out == f"{photo}: 5p 1z 7s\n"
+
+
+@pytest.mark.parametrize("code", DOUBT_CODES)
+def test_every_doubt_has_its_words_and_its_line_in_the_guide(code: str) -> None:
+    doubted = {"file": "a.jpg", "tiles": [], "accept": False, "why": [code]}
+    assert "_" not in reading_words(doubted).removeprefix("a.jpg")
+    guide = Path(__file__).parents[3] / "docs" / "reading.md"
+    assert f"| `{code}` |" in guide.read_text("utf-8")
+
+
+def test_a_single_thing_is_counted_as_one() -> None:
+    found = {"seen": 1, "expected": 136, "pictures": ["a.jpg"], "complete": False}
+    lists = {"missing": {}, "surplus": {}, "foreign": [], "doubtful": [], "face_down": []}
+    assert inventory_words({**found, **lists}) == ["1 of 136 tiles seen on 1 picture."]
+    assert inventory_words({**found, **lists, "pictures": ["a.jpg", "b.jpg"]})[0].endswith("on 2 pictures.")
+    assert missing_words(["1m"]) == "1 kind still to capture: 1m."
+    assert (counted(1, "entry", "entries"), counted(0, "entry", "entries")) == ("1 entry", "0 entries")
 
 
 def test_good_files_give_status_0(folder: Path, reader: Nothing) -> None:
