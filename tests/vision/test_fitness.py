@@ -23,7 +23,8 @@ from vision.fitness import (
     drifted,
 )
 from vision.fitness.border import cut_tiles, tiles_beyond
-from vision.fitness.focus import blur, edge_sigma
+from vision.fitness.channels import darkest, lightest
+from vision.fitness.focus import blur, edge_sigma, edge_sigmas
 from vision.fitness.hands import hands
 from vision.fitness.light import tile_white
 from vision.fitness.motion import changed, thumb
@@ -150,6 +151,15 @@ class TestFocus:
     def test_contrast_does_not_matter(self) -> None:
         full, half = (blur(view(Upset(gain=g)), TILE, tiles()) for g in (1.0, 0.4))
         assert full == pytest.approx(half, rel=0.15)
+
+    @given(st.integers(0, 2**32 - 1), st.integers(1, 9))
+    @settings(max_examples=20, deadline=None)
+    def test_many_crops_are_measured_as_each_by_itself(self, seed: int, count: int) -> None:
+        rng = np.random.default_rng(seed)
+        contrast = rng.uniform(0, 120, (count, 1, 1, 1))
+        crops = np.clip(rng.normal(128, contrast, (count, 64, 48, 3)), 0, 255).astype(np.uint8)
+        assert edge_sigmas(crops) == [edge_sigma(crop) for crop in crops]
+        assert edge_sigmas(crops[:0]) == []
 
     def test_bare_cloth_tells_nothing(self) -> None:
         assert blur(view(zone=1), TILE, None) is None
@@ -355,6 +365,13 @@ class TestMotion:
             watch.look(pictures[which], float(k))
         alike = len(shown) >= frames and len(set(shown[-frames:])) == 1
         assert watch.still == alike
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.integers(1, 9))
+def test_the_extremes_of_the_channels_are_those_of_every_spot(seed: int, wide: int, high: int) -> None:
+    picture = np.random.default_rng(seed).integers(0, 256, (high, wide, 3), np.uint8)
+    assert (lightest(picture) == picture.max(axis=2)).all()
+    assert (darkest(picture) == picture.min(axis=2)).all()
 
 
 def test_problems_are_told_in_the_order_of_the_codes() -> None:

@@ -60,7 +60,8 @@ def assess(
     """
     check_image(view, "view")
     problems = [*drifted(drift, limits), *moved, *hands(view, tile, None, cloth, limits, empty)]
-    return Fitness.of([*problems, *exposure(view, None, limits), *focus(view, tile, None, limits)])
+    white = tile_white(view, None)
+    return Fitness.of([*problems, *exposure(view, None, white, limits), *focus(view, tile, None, limits)])
 
 
 def assess_tiles(
@@ -80,15 +81,15 @@ def assess_tiles(
     ``strips``: the table beside the zone, see `tiles_beyond`; the rest as in `assess`. Raises ShapeError.
     """
     check_image(view, "view")
-    size = view.shape[1], view.shape[0]
+    size, white = (view.shape[1], view.shape[0]), tile_white(view, boxes)
     lying = boxes if covered is None else np.concatenate([boxes, covered])
     return Fitness.of(
         [
             *hands(view, tile, lying, cloth, limits, empty),
-            *exposure(view, boxes, limits),
+            *exposure(view, boxes, white, limits),
             *focus(view, tile, boxes, limits),
             *cut_tiles(boxes, size, tile, limits),
-            *tiles_beyond(strips, tile, tile_white(view, boxes), limits),
-            *glares(view, boxes, limits),
+            *tiles_beyond(strips, tile, white, limits),
+            *glares(view, boxes, white, limits),
         ]
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
+from vision.fitness.channels import darkest, lightest
 from vision.fitness.problems import LIMITS, OUTSIDE_ZONE, Limits, Problem
 from vision.readings import Floats, Image
 
@@ -42,8 +43,8 @@ def tiles_beyond(
     """
     found = []
     for strip in strips:
-        top = strip.max(axis=2).astype(np.float32)
-        pale = (top > LIGHT * white) & (top - strip.min(axis=2) < COLOURLESS * np.maximum(top, 1))
+        top = lightest(strip).astype(np.float32)
+        pale = (top > LIGHT * white) & (top - darkest(strip) < COLOURLESS * np.maximum(top, 1))
         width = max(2, round(0.2 * tile))
         mask = cv2.morphologyEx(pale.astype(np.uint8), cv2.MORPH_OPEN, np.ones((width, width), np.uint8))
         count, _, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.fitness.problems import BLURRED, Limits, Problem
-from vision.imaging import CROP_WIDTH, tile_crop
+from vision.imaging import CROP_HEIGHT, CROP_WIDTH, tile_crop
 from vision.readings import Floats, Image
 
-__all__ = ["blur", "edge_sigma", "focus", "lively_blocks"]
+__all__ = ["blur", "edge_sigma", "edge_sigmas", "focus", "lively_blocks"]
 
 LEAST_CONTRAST = 24.0
 """Grey levels between dark and light of a crop, below which it tells nothing."""
@@ -29,13 +29,28 @@ def edge_sigma(crop: Image) -> float | None:
 
     The worse one of the two directions: a moving camera blurs along its way only.
     """
-    grey = cv2.GaussianBlur(cv2.cvtColor(crop, cv2.COLOR_BGR2GRAY).astype(np.float32), (0, 0), 0.6)
-    low, high = np.percentile(grey, (4, 96))
-    contrast = float(high - low)
+    return edge_sigmas(crop[None])[0]
+
+
+def edge_sigmas(crops: Image) -> list[float | None]:
+    """Return `edge_sigma` of each of the crops ``(N, 64, 48, 3)``."""
+    if len(crops) == 0:
+        return []
+    greys = [cv2.cvtColor(crop, cv2.COLOR_BGR2GRAY).astype(np.float32) for crop in crops]
+    smooth = np.stack([cv2.GaussianBlur(grey, (0, 0), 0.6) for grey in greys])
+    low, high = np.percentile(_flat(smooth), (4, 96), axis=1)
+    slopes = [np.abs(np.diff(smooth, axis=axis)) for axis in (1, 2)]
+    steepest = np.min([np.percentile(_flat(slope), STEEPEST, axis=1) for slope in slopes], axis=0)
+    return [_sigma(*pair) for pair in zip((high - low).tolist(), steepest.tolist(), strict=True)]
+
+
+def _flat(pictures: Floats) -> Floats:
+    return pictures.reshape(len(pictures), -1)
+
+
+def _sigma(contrast: float, steepest: float) -> float | None:
     if contrast < LEAST_CONTRAST:
         return None
-    slopes = [np.abs(np.diff(grey, axis=axis)) for axis in (0, 1)]
-    steepest = min(float(np.percentile(slope, STEEPEST)) for slope in slopes)
     return float(contrast / (np.sqrt(2 * np.pi) * max(steepest, 1e-3)) / CROP_WIDTH)
 
 
@@ -61,7 +76,10 @@ def blur(view: Image, tile: float, boxes: Floats | None) -> float | None:
     """
     known = boxes is not None and len(boxes) > 0
     where: NDArray[np.float32] = boxes if known and boxes is not None else lively_blocks(view, tile)
-    sigmas = [s for s in (edge_sigma(tile_crop(view, box)) for box in where) if s is not None]
+    crops = np.zeros((0, CROP_HEIGHT, CROP_WIDTH, 3), np.uint8)
+    if len(where):
+        crops = np.stack([tile_crop(view, box) for box in where])
+    sigmas = [sigma for sigma in edge_sigmas(crops) if sigma is not None]
     if known:
         return float(np.median(sigmas)) if sigmas else None
     return min(sigmas) if len(sigmas) >= ENOUGH_BLOCKS else None

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.fitness.backdrop import Backdrop
+from vision.fitness.channels import darkest, lightest
 from vision.fitness.problems import HAND_IN_VIEW, LIMITS, Limits, Problem
 from vision.fitness.surface import Mask, fitted, terms
 from vision.readings import Box, Floats, Image
@@ -182,9 +183,9 @@ def _boxed(size: tuple[int, int], boxes: Floats) -> Mask:
 
 def _pale(small: Image, tile: float) -> Mask:
     """Mask of what has the colour of a tile's face, with the ink on it."""
-    top = small.max(axis=2).astype(np.float32)
+    top = lightest(small).astype(np.float32)
     white = float(np.percentile(top, 98))
-    pale = (top > PALE * white) & (top - small.min(axis=2) < COLOURLESS * np.maximum(top, 1))
+    pale = (top > PALE * white) & (top - darkest(small) < COLOURLESS * np.maximum(top, 1))
     width = max(3, round(0.5 * tile))
     closed = cv2.morphologyEx(pale.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((width, width), np.uint8))
     rim = max(3, 2 * round(GROW * tile) + 1)

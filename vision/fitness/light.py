@@ -40,21 +40,29 @@ def tile_white(view: Image, boxes: Floats | None) -> float:
     return float(np.median(levels)) if levels else 255.0
 
 
-def _clipped(part: Image) -> NDArray[np.bool_]:
-    return np.asarray(cv2.inRange(part, (FULL,) * 3, (255,) * 3) > 0, np.bool_)
+def _clipped(part: Image) -> NDArray[np.uint8]:
+    """Mask of the clipped pixels, 0 elsewhere."""
+    return np.asarray(cv2.inRange(part, (FULL,) * 3, (255,) * 3), np.uint8)
+
+
+def _share(mask: NDArray[np.uint8]) -> float:
+    return cv2.countNonZero(mask) / mask.size
 
 
 def clipped_share(view: Image, boxes: Floats | None) -> float:
     """Share of clipped pixels: of the middle tile; without boxes, of the view."""
     if boxes is None or len(boxes) == 0:
-        return float(_clipped(view).mean())
-    shares = [float(_clipped(part).mean()) for part in _parts(view, boxes)]
+        return _share(_clipped(view))
+    shares = [_share(_clipped(part)) for part in _parts(view, boxes)]
     return float(np.median(shares)) if shares else 0.0
 
 
-def exposure(view: Image, boxes: Floats | None, limits: Limits) -> list[Problem]:
-    """Tell whether there is too little or too much light to tell the pictures on the tiles."""
-    white, clipped = tile_white(view, boxes), clipped_share(view, boxes)
+def exposure(view: Image, boxes: Floats | None, white: float, limits: Limits) -> list[Problem]:
+    """Tell whether there is too little or too much light to tell the pictures on the tiles.
+
+    ``white``: their `tile_white`.
+    """
+    clipped = clipped_share(view, boxes)
     if white < limits.dark:
         return [Problem(TOO_DARK, None, round(white, 1), limits.dark)]
     if clipped > limits.clipped:
@@ -62,9 +70,9 @@ def exposure(view: Image, boxes: Floats | None, limits: Limits) -> list[Problem]
     return []
 
 
-def glares(view: Image, boxes: Floats, limits: Limits) -> list[Problem]:
-    """Find tiles with a white blob beyond their own white. Nothing where all tiles are that white."""
-    if len(boxes) == 0 or tile_white(view, boxes) > OPEN_WHITE:
+def glares(view: Image, boxes: Floats, white: float, limits: Limits) -> list[Problem]:
+    """Find tiles with a white blob beyond their own white (``white``). Nothing where all are that white."""
+    if len(boxes) == 0 or white > OPEN_WHITE:
         return []
     found = []
     for box in boxes.tolist():
@@ -81,7 +89,7 @@ def _largest_blob(view: Image, box: Box) -> tuple[Box, float] | None:
     x1, y1 = min(width, round(box[2])), min(height, round(box[3]))
     if x1 <= x0 or y1 <= y0:
         return None
-    mask = _clipped(view[y0:y1, x0:x1]).astype(np.uint8)
+    mask = _clipped(view[y0:y1, x0:x1])
     count, _, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
     if count < 2:
         return None
