@@ -128,7 +128,8 @@ def judge(
         zone = str(side)
         for frame in frames:
             view = taught.rectify(frame.image, zone)
-            before = watch.before(zone, frame, view.image)
+            moved = watch.see(zone, frame, view.image)
+        before = watch.before(zone, frame, view.image, moved)
         reading = reader.read(view.image, long_side=strip_side(view.image))
         codes = before.codes + watch.after(zone, frame, view, reading).codes
         silent = not codes and reading.accept and Counter(reading.kinds) != Counter(hand.kinds)

@@ -218,20 +218,32 @@ class Eyes:
 
     def _fit_look(self, zone: str, read: ReadView, anyway: bool) -> _Look | Unfit:
         """Take frames until the zone rests, and read it if it is fit."""
+        if anyway:
+            frame, _ = self._frame()
+            view = self._view(frame.image, zone)
+            return _Look(frame, view, read(view.image))
+        frame, view, fitness = self._settled(zone)
+        if not fitness.fit:
+            return Unfit(fitness, frame.taken_at)
+        look = _Look(frame, view, read(view.image))
+        fitness = self._watch.after(zone, frame, view, look.hand.reading, look.hand.covered)
+        return look if fitness.fit else Unfit(fitness, frame.taken_at)
+
+    def _settled(self, zone: str) -> tuple[Frame, Rectified, Fitness]:
+        """Take frames until the zone rests or something moved in it, and judge the last one.
+
+        Of the others nothing is read, so nothing but motion is looked for in them.
+        """
         for _ in range(FRAMES):
             frame, _ = self._frame()
             view = self._view(frame.image, zone)
-            fitness = self._watch.before(zone, frame, view.image)
-            if anyway:
-                return _Look(frame, view, read(view.image))
-            if not fitness.fit:
-                return Unfit(fitness, frame.taken_at)
-            if self._watch.rests(zone):
-                look = _Look(frame, view, read(view.image))
-                hand = look.hand
-                fitness = self._watch.after(zone, frame, view, hand.reading, hand.covered)
-                return look if fitness.fit else Unfit(fitness, frame.taken_at)
-        return Unfit(RESTLESS, frame.taken_at)
+            moved = self._watch.see(zone, frame, view.image)
+            if moved or self._watch.rests(zone):
+                break
+        fitness = self._watch.before(zone, frame, view.image, moved)
+        if fitness.fit and not self._watch.rests(zone):
+            fitness = RESTLESS
+        return frame, view, fitness
 
     def frame(self) -> Image:
         """Take a frame as it is, for teaching; needs no recognizer."""

@@ -56,14 +56,17 @@ class ZoneWatch:
         """Whether the last frames of a zone are alike."""
         return not self.judges(zone) or MOVING in self._ignored or self._watch(zone).still
 
-    def before(self, zone: str, frame: Frame, view: Image) -> Fitness:
+    def see(self, zone: str, frame: Frame, view: Image) -> list[Problem]:
+        """Take a frame of a zone, from which `rests` is told; return what moved since those before."""
+        return self._watch(zone).look(view, frame.taken_at) if self.judges(zone) else []
+
+    def before(self, zone: str, frame: Frame, view: Image, moved: Sequence[Problem] = ()) -> Fitness:
         """Judge a zone before it is read; a hand only hides the tiles when it is known where these lie.
 
-        What ``before`` was asked about a zone so far tells whether it rests. Raises CalibrationError.
+        ``moved``: what `see` said of this frame. Raises CalibrationError.
         """
         if not self.judges(zone):
             return FIT
-        moved = self._watch(zone).look(view, frame.taken_at)
         drift = None if self._drift is None else self._drift.check(frame.image)
         sure = drift if _is_sure(drift) else None
         empty = self._backdrop(zone)

@@ -16,6 +16,7 @@ from station.table.camera_worker import Eyes, SeenHand, Unfit
 from station.table.zone_watch import ZoneWatch
 from vision.calibration.drift import make_reference
 from vision.camera import Frame, RenderCamera
+from vision.fitness import assess
 from vision.geometry import Calibration, default_calibration, map_points, whole_picture
 from vision.hand import HandShape
 from vision.readings import LOW_SCORE, Reading, TileReading
@@ -79,7 +80,7 @@ class Ticking:
 
 def eyes(folder: Path, film: Sequence[Upset] = (), reader: TrueReader | None = None, **more: Any) -> Eyes:
     file = folder / "scene.json"
-    reader, clock = reader or TrueReader(), Ticking()
+    reader, clock = reader or TrueReader(), more.pop("clock", Ticking())
     replace(reader.scene, film=tuple(film)).save(file)
     calibration = more.pop("calibration", taught())
     return Eyes(
@@ -161,6 +162,32 @@ def test_a_person_has_it_read_as_it_is(tmp_path: Path) -> None:
     seen = eyes(tmp_path, (ARM,) * 9).hand(0, win=True, anyway=True)
     assert isinstance(seen, SeenHand)
     assert seen.taken_at > 100.0
+
+
+@pytest.mark.parametrize(
+    ("film", "anyway", "judged"),
+    [((), False, 1), ((), True, 0), ((ARM,) * 9, False, 1)],
+    ids=["calm", "anyway", "arm"],
+)
+def test_only_the_frame_that_could_be_read_is_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, film: tuple[Upset, ...], anyway: bool, judged: int
+) -> None:
+    asked: list[Any] = []
+
+    def counted(view: Any, *words: Any, **more: Any) -> Any:
+        asked.append(view)
+        return assess(view, *words, **more)
+
+    monkeypatch.setattr("station.table.zone_watch.assess", counted)
+    eyes(tmp_path, film).hand(0, win=True, anyway=anyway)
+    assert len(asked) == judged
+
+
+def test_a_zone_of_which_one_moment_is_shown_again_and_again_never_rests(tmp_path: Path) -> None:
+    sight = eyes(tmp_path, clock=lambda: 100.0)
+    seen = sight.hand(0, win=True)
+    assert isinstance(seen, Unfit)
+    assert seen.fitness.codes == ("moving",)
 
 
 def test_what_a_table_ignores_does_not_keep_it_from_reading(tmp_path: Path) -> None:
