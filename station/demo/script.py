@@ -17,6 +17,7 @@ from engine.claim import Seat
 from engine.match import Match
 from engine.rulesets import RuleSet
 from engine.tiles import Tile
+from firmware_bridge.ops import Op
 from station.demo.client import Rejected, TableClient
 from station.demo.laid import LaidOpen
 from station.demo.referee import Patience, claim_body, correction, is_read
@@ -176,9 +177,8 @@ class Script:
         hand = self._dealt(state)
         if hand.indicator is None:
             hand.turn_up(state["break"]["gold"]["dice"])
-        machine = state["machine"]
-        flipped = machine is None or machine["indicator_up"] or hand.wall.turned is not None
-        self._show(state, _id(hand.indicator) if flipped else "back", None)
+        up = hand.wall.turned is not None or _is_up(state["machine"])
+        self._show(state, _id(hand.indicator) if up else "back", None)
         self._indicator_looks += 1
         if self._indicator_looks * POLL_S > GIVE_UP_S:
             # The camera finds no tile there: a person reads it instead.
@@ -328,6 +328,14 @@ class Script:
 
 
 _KINDS = frozenset(tile.id for tile in Tile if tile.is_kind)
+
+
+def _is_up(machine: dict[str, Any] | None) -> bool:
+    """Whether the flipped tile shows its face, as it does while it is being flipped; a person flips at once.
+
+    Else the table, which looks as soon as the machine is done, would look at a tile that lies face down.
+    """
+    return machine is None or machine["indicator_up"] or Op.FLIP_INDICATOR.name in machine["moving"]
 
 
 def _is_out(place: dict[str, Any]) -> bool:

@@ -65,6 +65,27 @@ class Table:
         return True
 
 
+class Flipping(Table):
+    """A table whose machine deals, flips a tile, and is told that the hand is over."""
+
+    steps = (([], False), (["FLIP_INDICATOR"], False), ([], True))
+
+    def __init__(self, scene):
+        super().__init__(barring=False)
+        self.phase, self.scene, self.step = "indicator", scene, -1
+        self.shown = []
+
+    async def state(self):
+        if self.step >= 0:
+            self.shown.append(json.loads(self.scene.read_text())["indicator"])
+        self.step += 1
+        if self.step == len(self.steps):
+            self.phase, self.hands = "closed", 1
+        moving, up = self.steps[min(self.step, len(self.steps) - 1)]
+        machine = {"locked": True, "moving": moving, "indicator_up": up, "walls": [17] * 4}
+        return {**await super().state(), "machine": machine}
+
+
 class Dazzled(Table):
     """A table whose camera never calls the claimed zone fit."""
 
@@ -109,6 +130,17 @@ def test_the_scripted_referee_has_a_zone_read_as_it_is_after_twenty_seconds(tmp_
     asyncio.run(script.play())
     assert len(table.claims) == 1
     assert table.anyway_at == [25.0]
+
+
+def test_the_tile_shows_its_face_as_soon_as_the_machine_flips_it(tmp_path):
+    file = tmp_path / "scene.json"
+    table = Flipping(file)
+    script = Script(table, rulesets.load("zhenjiang"), file, table=0, hands=1, seed=1, mend=False)
+    table.script = script
+    asyncio.run(script.play())
+    covered, flipping, up = table.shown
+    assert covered == "back"
+    assert flipping == up != "back"
 
 
 @pytest.mark.parametrize("barring", [False, True], ids=["rejected", "false wins"])
