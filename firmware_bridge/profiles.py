@@ -6,6 +6,7 @@ import binascii
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ class Profile:
     """CRC-16 of the file: host and device compare it at connect."""
 
 
+@cache
 def ids() -> tuple[str, ...]:
     """Names of the profiles that come with the package."""
     folder = resources.files("firmware_bridge") / "profiles"
@@ -43,13 +45,20 @@ def load(name: str) -> Profile:
         ProfileError: there is none, or its figures do not add up.
     """
     if name in ids():
-        text = (resources.files("firmware_bridge") / "profiles" / f"{name}.toml").read_text("utf-8")
-    elif Path(name).is_file():
-        text = _text(Path(name))
-    else:
-        raise ProfileError(
-            f"There is no machine profile {name!r}; use one of {', '.join(ids())} or a TOML file."
-        )
+        return _packaged(name)
+    if Path(name).is_file():
+        return _parsed(name, _text(Path(name)))
+    raise ProfileError(f"There is no machine profile {name!r}; use one of {', '.join(ids())} or a TOML file.")
+
+
+@cache
+def _packaged(name: str) -> Profile:
+    """A profile of the package, which is asked for with every look at a machine's state."""
+    file = resources.files("firmware_bridge") / "profiles" / f"{name}.toml"
+    return _parsed(name, file.read_text("utf-8"))
+
+
+def _parsed(name: str, text: str) -> Profile:
     try:
         return _profile(tomllib.loads(text), text)
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
