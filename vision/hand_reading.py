@@ -90,8 +90,8 @@ def read_shown(
     """Read what a player without a claim shows: melds, flowers and spread tiles.
 
     Concealed tiles that lie face down are left out of the reading; open tiles that belong to nothing stay in
-    it as ``layout.concealed``, for a person to look at. A player who shows nothing gives an empty reading,
-    whose only doubt is ``no_tiles``.
+    it as ``layout.concealed``, for a person to look at. A player who shows nothing gives an empty reading
+    with the doubt ``no_tiles``. What is in doubt beside the tiles, such as one overlooked, stays in doubt.
     """
     reading = reader.read(image, kinds=kinds, shape=shape, long_side=strip_side(image))
     layout = public_layout(reading.rows, reading.groups, reading.kinds, shape)

@@ -14,9 +14,7 @@ from vision.readings import (
     CUT_AT_BORDER,
     LOW_SCORE,
     NOT_IN_SET,
-    ODD_SIZE,
     OVERLAP,
-    UNSEEN_TILE,
     UNSURE_BOX,
     Box,
     Reading,
@@ -48,8 +46,6 @@ UNSURE: Final = "unsure"
 
 DOUBTFUL: Final = frozenset({LOW_SCORE, NOT_IN_SET, CUT_AT_BORDER, UNSURE_BOX, OVERLAP})
 """Doubts of a tile that make it no sure indicator."""
-DOUBTFUL_PICTURE: Final = frozenset({UNSEEN_TILE, ODD_SIZE})
-"""Doubts of the whole reading that do: perhaps another tile lies there as well."""
 MOVED: Final = 0.6
 """A tile whose middle is farther off than so much of its shorter side was moved."""
 
@@ -95,7 +91,8 @@ def indicator_of(reading: Reading, problems: Collection[str] = ()) -> IndicatorS
     opened = [tile for tile in reading.tiles if tile.kind != BACK]
     meant = [reading.tiles[i] for i in _meant(reading.tiles)]
     doubts = [code for tile in opened for code in tile.doubts if code in DOUBTFUL]
-    doubts += [code for code in reading.why if code in DOUBTFUL_PICTURE]
+    # Perhaps another tile lies there as well, or the one meant lies across the edge.
+    doubts += reading.beside
     reasons = tuple(dict.fromkeys([*problems, *doubts]))
     if len(meant) > 1:
         sure = [tile for tile in meant if not DOUBTFUL.intersection(tile.doubts)]

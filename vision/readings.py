@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from vision.errors import ShapeError, VisionError
 
 __all__ = [
+    "BESIDE",
     "BLANK_OR_BACK",
     "CUT_AT_BORDER",
     "DOUBT_CODES",
@@ -102,6 +103,8 @@ DOUBT_CODES: Final = (
     UNSEEN_TILE,
 )
 """All codes, in the order in which ``Reading.why`` lists them."""
+BESIDE: Final = frozenset({EXTRA_TILES, CUT_AT_BORDER, ODD_SIZE, UNSEEN_TILE})
+"""Doubts of a whole reading about what was seen and is no tile of it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -231,17 +234,28 @@ class Reading:
         """The kinds in reading order."""
         return tuple(tile.kind for tile in self.tiles)
 
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Doubts about what was seen and is no tile of the reading, as one overlooked; in fixed order.
+
+        A code that a tile carries as well counts as that tile's.
+        """
+        at_tiles = {code for tile in self.tiles for code in tile.doubts}
+        return tuple(code for code in self.why if code in BESIDE and code not in at_tiles)
+
     def only(self, chosen: Iterable[int]) -> Reading:
         """Return the reading of some of its tiles (indices), as if the others did not lie there.
 
-        What is in doubt is asked of these tiles alone: whether their number is right is the caller's matter.
+        Doubts of the others fall away, and whether the number of tiles is right is the caller's matter. What
+        is in doubt ``beside`` the tiles stays: nobody knows whether it belongs to those chosen.
         """
         kept = sorted(set(chosen))
         place = {i: k for k, i in enumerate(kept)}
         rows, groups = _kept(self.rows, place), _kept(self.groups, place)
         group_of = {i: g for g, members in enumerate(groups) for i in members}
         tiles = tuple(replace(self.tiles[i], group=group_of.get(k, 0)) for k, i in enumerate(kept))
-        codes = {code for tile in tiles for code in tile.doubts} | (set() if tiles else {NO_TILES})
+        codes = {code for tile in tiles for code in tile.doubts} | set(self.beside)
+        codes |= set() if tiles else {NO_TILES}
         why = tuple(code for code in DOUBT_CODES if code in codes)
         return Reading(tiles, rows, groups, not why, why, self.ms, self.size)
 

@@ -11,6 +11,7 @@ from station.web.forms import fact_words, fields_of, how_form
 from station.web.hand_view import hand, photo
 from station.web.rule_texts import RuleTexts
 from station.web.sentences import BLOCKED
+from station.web.table_view import doubts_of_all
 from station.web.words import Words
 
 _TITLES: Final = {
@@ -150,7 +151,7 @@ def claim_view(claim: Mapping[str, Any], base: Mapping[str, Any], texts: RuleTex
 def shown_view(entry: Mapping[str, Any], base: Mapping[str, Any], texts: RuleTexts) -> dict[str, Any]:
     """What lies open before one player, where losers score; of the winner only his facts count here."""
     words, place = texts.words, int(entry["place"])
-    strip = hand(entry, words)
+    strip, doubts = hand(entry, words), doubts_of_all(entry, words)
     if entry["winner"]:
         status = words.say("Winner")
     elif entry["nothing"]:
@@ -166,7 +167,8 @@ def shown_view(entry: Mapping[str, Any], base: Mapping[str, Any], texts: RuleTex
         "winner": entry["winner"],
         "read": entry["read"],
         "status": status,
-        "open": bool(asks) or not entry["read"] or strip["doubts"] > 0,
+        "open": bool(asks) or not entry["read"] or strip["doubts"] > 0 or bool(doubts),
+        "doubts": doubts,
         "asks": [texts.fact(name) for name in asks],
         "hand": strip,
         "photo": photo(entry, strip["tiles"]),

@@ -23,6 +23,7 @@ DOUBTS_OF_ALL: Final = frozenset(
         "no_tiles",
         "wrong_count",
         "extra_tiles",
+        "cut_at_border",
         "odd_size",
         "unseen_tile",
         "indicator_changed",
@@ -112,6 +113,22 @@ def guidance(state: State, words: Words, names: Mapping[int, str]) -> list[str]:
     return [words.say("%(name)s: %(what)s", name=names.get(waiting["place"], ""), what=what)]
 
 
+def doubts_of_all(laid: Mapping[str, Any], words: Words) -> list[str]:
+    """What is in doubt about all that lies before a player, as far as it stands at no tile.
+
+    That nothing lies open before one who claims nothing is no doubt.
+    """
+    at_tiles = {code for tile in laid.get("tiles") or [] for code in tile.get("why") or []}
+    codes = [code for code in laid.get("why") or [] if code in DOUBTS_OF_ALL - at_tiles]
+    if "winner" in laid:
+        codes = [code for code in codes if code != "no_tiles"]
+    # A tile across the edge of the zone is none of the reading: what helps is to push it in.
+    return [
+        words.code(FITNESS, "outside_zone") if code == "cut_at_border" else words.code(DOUBTS, code)
+        for code in codes
+    ]
+
+
 def _camera_words(camera: Mapping[str, Any], words: Words, names: Mapping[int, str]) -> str:
     """State of the camera, and how old its last picture is."""
     told, age = words.sentence(camera["code"], camera.get("params"), names), camera.get("age_s")
@@ -125,7 +142,12 @@ def notices(state: State, words: Words, names: Mapping[int, str], texts: RuleTex
     told = guidance(state, words, names)
     told += [words.sentence(m["code"], m.get("params"), names) for m in state.get("messages") or []]
     claim = state.get("claim") or {}
-    told += [words.code(DOUBTS, code) for code in claim.get("why") or [] if code in DOUBTS_OF_ALL]
+    told += doubts_of_all(claim, words)
+    for shown in claim.get("shown") or []:
+        name = names.get(shown["place"], "")
+        told += [
+            words.say("%(name)s: %(what)s", name=name, what=what) for what in doubts_of_all(shown, words)
+        ]
     told += [texts.reason(warning["code"]) for warning in (claim.get("verdict") or {}).get("warnings") or []]
     told += [h.sentence for h in health(state, words, names) if not h.ok and h.sentence]
     if state["phase"] == "recovery":  # the page says this in large letters already

@@ -7,7 +7,7 @@ import pytest
 
 from vision.arrange import arrange
 from vision.hand import HandShape
-from vision.hand_reading import read_claimed, read_shown, read_turned
+from vision.hand_reading import look_indicator, read_claimed, read_shown, read_turned, voted_shown
 from vision.interpret import Opinion, Thresholds, tile_readings, why_not
 from vision.readings import Box, Detections, Image, Reading
 
@@ -20,10 +20,12 @@ Row = list[str]
 
 @dataclass
 class Table:
-    """Rows of groups of tiles written as ids with spaces; ``faint``: a tile seen only where it is missed."""
+    """Rows of groups of tiles written as ids with spaces; ``faint``: a tile seen only where it is missed;
+    ``beside``: doubts about what is no tile."""
 
     rows: list[Row]
     faint: int | None = None
+    beside: tuple[str, ...] = ()
     asked: list[tuple[int | None, int | None]] = field(default_factory=list)
 
     def read(
@@ -47,7 +49,7 @@ class Table:
         lie = arrange(found)
         says = [Opinion(((kind, 0.99),), 0.0) for kind, _, _ in seen]
         tiles = tile_readings(found, says, lie, (0, 0, 1280, 388), Thresholds(), shape)
-        why = why_not(tiles, expect)
+        why = why_not(tiles, expect, self.beside)
         return Reading(tiles, lie.rows, lie.groups, not why, why, 1.0, (1280, 388))
 
 
@@ -96,6 +98,18 @@ def test_a_shao_left_covered_is_in_doubt() -> None:
     assert hand.reading.why == ("stray_back",)
 
 
+@pytest.mark.parametrize("covered", [["back " * 13], []], ids=["tiles face down", "tiles kept back"])
+@pytest.mark.parametrize("code", ["unseen_tile", "odd_size", "cut_at_border"])
+def test_a_tile_perhaps_overlooked_before_a_player_without_a_claim_stays_in_doubt(
+    code: str, covered: Row
+) -> None:
+    table = Table([["1p 1p 1p"], *([covered] if covered else [])], beside=(code,))
+    hands = [read_shown(table, STRIP, FENGCHENG) for _ in range(2)]
+    assert len(hands[0].layout.melds) == 1, "perhaps an exposed kong"
+    assert (hands[0].reading.accept, hands[0].reading.why) == (False, (code,))
+    assert voted_shown(hands, FENGCHENG).reading.why == (code,)
+
+
 def test_a_player_who_shows_nothing() -> None:
     hand = read_shown(Table([]), STRIP, FENGCHENG)
     assert hand.layout.melds == ()
@@ -119,3 +133,10 @@ def test_the_open_tile_of_a_wall_is_meant(row: Row, kinds: tuple[str, ...]) -> N
 
 def test_of_two_open_tiles_the_one_nearest_the_middle_is_meant() -> None:
     assert read_turned(Table([["9s back back 6p"]]), WALL).kinds == ("6p",)
+
+
+@pytest.mark.parametrize("code", ["unseen_tile", "odd_size", "cut_at_border"])
+def test_something_beside_the_flipped_tile_leaves_state_and_tile_in_doubt(code: str) -> None:
+    state, reading = look_indicator(Table([["6p"]], beside=(code,)), WALL)
+    assert (state.status, state.kind, state.reasons) == ("unsure", "6p", (code,))
+    assert reading.why == (code,)

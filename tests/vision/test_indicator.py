@@ -30,12 +30,15 @@ def seen(*tiles: TileReading, why: tuple[str, ...] = ()) -> Reading:
         (seen(tile("6p", 0.5, "low_score")), "unsure", "6p"),
         (seen(tile("6p", 0.99, "cut_at_border")), "unsure", "6p"),
         (seen(tile("6p"), why=("unseen_tile",)), "unsure", "6p"),
+        (seen(why=("no_tiles", "cut_at_border")), "unsure", None),
+        (seen(tile("back", 0.9, "cut_at_border"), tile("6p")), "one", "6p"),
         (seen(tile("6p"), tile("7s", 0.4, "low_score")), "unsure", None),
         (seen(tile("3f", 0.4, "low_score"), tile("6p")), "unsure", "6p"),
     ],
     ids=[
         "nothing", "not flipped", "one", "beside a wall", "a flower passed over", "a flower", "two",
-        "hardly read", "cut", "perhaps another", "two, one hardly read", "perhaps no flower",
+        "hardly read", "cut", "perhaps another", "across the edge",
+        "beside a wall that goes on", "two, one hardly read", "perhaps no flower",
     ],
 )  # fmt: skip
 def test_what_lies_there(reading: Reading, status: str, kind: str | None) -> None:

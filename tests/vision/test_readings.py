@@ -2,10 +2,12 @@ import dataclasses
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from vision import errors
 from vision.errors import ShapeError, VisionError
-from vision.readings import Detections, Reading, TileReading, check_image
+from vision.readings import BESIDE, DOUBT_CODES, Detections, Reading, TileReading, check_image
 
 
 def test_every_error_hangs_from_one_base_and_has_its_own_code() -> None:
@@ -68,3 +70,28 @@ def test_some_tiles_of_a_reading_are_as_if_the_others_did_not_lie_there() -> Non
     assert reading.only([3]).why == ("low_score",)
     assert reading.only([]).why == ("no_tiles",)
     assert reading.only(range(4)).tiles == tiles
+
+
+AT_TILES = [code for code in DOUBT_CODES if code not in {*BESIDE, "no_tiles", "wrong_count"}]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from([*AT_TILES, "cut_at_border"]), max_size=2), max_size=5),
+    st.sets(st.sampled_from(sorted(BESIDE))),
+    st.sets(st.integers(0, 4)),
+)
+def test_a_part_of_a_reading_loses_no_doubt_about_what_lies_beside_it(
+    at_tiles: list[list[str]], beside: set[str], chosen: set[int]
+) -> None:
+    tiles = tuple(TileReading("1m", 0.9, (0, 0, 1, 1), (("1m", 0.9),), 0, tuple(w)) for w in at_tiles)
+    beside -= {code for doubts in at_tiles for code in doubts}
+    codes = beside.union(*at_tiles)
+    why = tuple(code for code in DOUBT_CODES if code in codes)
+    run = (tuple(range(len(tiles))),) if tiles else ()
+    reading = Reading(tiles, run, run, not why, why, 1.0, (9, 9))
+    part = reading.only(i for i in chosen if i < len(tiles))
+    kept = {code for tile in part.tiles for code in tile.doubts}
+    assert set(reading.beside) == beside
+    assert set(part.why) == beside | kept | (set() if part.tiles else {"no_tiles"})
+    assert part.accept == (not part.why)
+    assert part.only(range(len(part.tiles))) == part

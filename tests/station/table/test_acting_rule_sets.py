@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,9 @@ from station import messages as m
 from station.table.acting import Actor
 from station.table.camera_worker import _windows
 from station.table.interpret import shape_of
+from station.web.pages import render_fragment
+from station.web.referee_view import referee
+from station.web.words import Words
 from vision.walls import STACKS_BESIDE
 
 PUBLIC = [[["6z"] * 3, ["1z", "2z", "3z", "4z"]], [["back"] * 13]]
@@ -69,6 +73,31 @@ def test_the_claimed_hand_is_read_first_then_each_other_side_once(
         assert desk.table.state()["claim"]["can_confirm"]
         await _until(lambda: True, desk)
         assert len(eyes.looks) == 3
+
+    asyncio.run(play())
+
+
+def test_what_may_lie_unseen_before_a_loser_is_told_with_his_name(
+    new_desk: Callable[..., Any], seeing: Callable[[str], Any], reading_of: Callable[..., Any]
+) -> None:
+    async def play() -> None:
+        eyes = seeing("fengcheng")
+        eyes.shown_readings = {side: reading_of(PUBLIC) for side in range(3)}
+        why = ("cut_at_border", "unseen_tile")
+        eyes.shown_readings[1] = replace(eyes.shown_readings[1], accept=False, why=why)
+        desk = await new_desk("fengcheng", {"lei_per_point": 1}, eyes=eyes)
+        await desk.do("start")
+        await desk.do("ruling", kind="draw")
+        await _until(lambda: all(laid.read_at for laid in desk.session.claim.others.values()), desk)
+        state = desk.table.state()
+        assert [entry["why"] for entry in state["claim"]["shown"]] == [[], list(why), []]
+        name = state["places"][1]["name"]
+        view = referee(state, Words("en"))
+        assert f"{name}: Perhaps a tile was overlooked: look at the gaps" in view["notices"]
+        assert [shown["open"] for shown in view["claim"]["shown"]] == [False, True, False]
+        page = render_fragment("referee", state, "en")
+        assert page.count("Perhaps a tile was overlooked") == 1
+        assert "Push all tiles into the player&#39;s zone" in page
 
     asyncio.run(play())
 
