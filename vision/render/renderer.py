@@ -20,18 +20,15 @@ from vision.render.atlas import GREEN_BACK, IVORY, face
 from vision.render.disturb import draw_arms, draw_glares, shake
 from vision.render.laying import PlacedTile, place_tiles
 from vision.render.scene import Scene
+from vision.render.solids import Solid, solids_of
 from vision.render.upset import CALM, Stray, Upset
-from vision.table import TABLE_HALF, TILE_DEPTH, TILE_HEIGHT, TILE_WIDTH
+from vision.table import TABLE_HALF
 
 __all__ = ["Look", "disturb", "lay", "photograph", "render", "tile_quads"]
 
 FLOOR, FRAME, CONSOLE, WINDOW = (72, 78, 88), (44, 52, 66), (48, 44, 42), (92, 84, 78)
 FRAME_WIDTH = 42.0
 CONSOLE_HALF = 92.0
-BACK_SHARE = 0.4
-"""Share of a tile's depth that has the colour of its back."""
-BEVEL = 1.0
-"""Millimetres by which the top is smaller than the body."""
 SUBPIXEL = 4
 JPEG_QUALITY = 90
 
@@ -42,14 +39,6 @@ class Look:
 
     cloth: tuple[int, int, int] = (104, 82, 46)
     back: tuple[int, int, int] = GREEN_BACK
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Light:
-    """The lamp of a frame: where shadows fall (mm per mm of height) and how bright each side is."""
-
-    slant: Matrix
-    sides: Matrix
 
 
 def _polygon(image: NDArray[np.uint8], points: Matrix, colour: Iterable[float]) -> None:
@@ -80,27 +69,19 @@ def _empty_table(view: bytes, size: tuple[int, int], cloth: tuple[int, int, int]
         _polygon(image, _on_table(camera, radius * ring), colour)
     rng = np.random.default_rng(7)
     coarse = rng.normal(0, 2.2, (size[1] // 3, size[0] // 3)).astype(np.float32)
-    fine = rng.normal(0, 2.0, (size[1], size[0])).astype(np.float32)
-    weave = cv2.resize(coarse, size, interpolation=cv2.INTER_LINEAR) + fine
-    return np.asarray(np.clip(image + weave[..., None], 0, 255), np.uint8)
+    weave = cv2.resize(coarse, size, interpolation=cv2.INTER_LINEAR)
+    # Row by row, here and in the grain: floats of whole pictures cost more in fresh memory than in drawing.
+    for row, threads in zip(image, weave, strict=True):
+        threads += rng.normal(0, 2.0, size[0]).astype(np.float32)
+        row[:] = np.clip(row + threads[:, None], 0, 255)
+    return image
 
 
-def _corners(tile: PlacedTile, half_width: float, half_height: float) -> Matrix:
-    """World x, y of the corners as the tile is read: top left, top right, bottom right, bottom left."""
-    cos, sin = np.cos(np.radians(tile.turn)), np.sin(np.radians(tile.turn))
-    w, h = half_width, half_height
-    local = np.asarray([[-w, h], [w, h], [w, -h], [-w, -h]], np.float64)
-    turned = np.stack([local[:, 0] * cos - local[:, 1] * sin, local[:, 0] * sin + local[:, 1] * cos], axis=1)
-    return np.asarray(turned + np.asarray([tile.x, tile.y]), np.float64)
-
-
-def _darken_shadows(image: Image, tiles: list[PlacedTile], camera: Pinhole, light: _Light) -> Image:
+def _darken_shadows(image: Image, solids: list[Solid]) -> Image:
     """Soft shadows on the cloth, drawn at a quarter of the size."""
     shade = np.zeros((image.shape[0] // 4, image.shape[1] // 4), np.uint8)
-    for tile in tiles:
-        foot = _corners(tile, TILE_WIDTH / 2, TILE_HEIGHT / 2)
-        top = foot + light.slant * (tile.z + TILE_DEPTH)
-        outline = cv2.convexHull(_on_table(camera, np.concatenate([foot, top])).astype(np.float32))
+    for solid in solids:
+        outline = cv2.convexHull(solid.shadow.astype(np.float32))
         _polygon(shade, np.asarray(outline[:, 0], np.float64) / 4, (120,))
     shade = cv2.GaussianBlur(shade, (0, 0), 1.3)
     full = cv2.resize(shade, (image.shape[1], image.shape[0]), interpolation=cv2.INTER_LINEAR)
@@ -108,20 +89,15 @@ def _darken_shadows(image: Image, tiles: list[PlacedTile], camera: Pinhole, ligh
     return np.asarray(cv2.multiply(image, bright, scale=1 / 255), np.uint8)
 
 
-def _draw_sides(image: Image, tile: PlacedTile, camera: Pinhole, light: _Light, look: Look) -> None:
-    corners = _corners(tile, TILE_WIDTH / 2, TILE_HEIGHT / 2)
-    split = TILE_DEPTH * (1 - BACK_SHARE if tile.kind == "back" else BACK_SHARE)
-    lower, upper = (IVORY, look.back) if tile.kind == "back" else (look.back, IVORY)
-    levels = [_on_table(camera, corners, tile.z + z) for z in (0.0, split, TILE_DEPTH)]
-    for k in range(4):
+def _draw_sides(image: Image, solid: Solid, camera: Pinhole, light: Matrix, look: Look) -> None:
+    """Draw the sides that the camera sees; ``light``: how bright those are that look its way, x and y."""
+    lower, upper = (IVORY, look.back) if solid.kind == "back" else (look.back, IVORY)
+    seen = ((camera.position[:2] - solid.ground) * solid.outward).sum(axis=1) > 0
+    for k in np.flatnonzero(seen).tolist():
         n = (k + 1) % 4
-        edge = corners[n] - corners[k]
-        outward = np.asarray([-edge[1], edge[0]]) / np.linalg.norm(edge)
-        if outward @ (camera.position[:2] - corners[k]) <= 0:
-            continue
-        bright = 0.74 + 0.16 * float(outward @ light.sides)
+        bright = 0.74 + 0.16 * float(solid.outward[k] @ light)
         for low, high, colour in ((0, 1, lower), (1, 2, upper)):
-            side = np.stack([levels[low][k], levels[low][n], levels[high][n], levels[high][k]])
+            side = solid.levels[[low, low, high, high], [k, n, n, k]]
             _polygon(image, side, [c * bright for c in colour])
 
 
@@ -146,17 +122,15 @@ def _top(kind: str, width: int, back: tuple[int, int, int]) -> tuple[Image, NDAr
     return np.asarray(padded, np.uint8), np.asarray(np.pad(mask, 1), np.uint8)
 
 
-def _draw_top(image: Image, tile: PlacedTile, camera: Pinhole, look: Look) -> None:
-    corners = _corners(tile, TILE_WIDTH / 2 - BEVEL, TILE_HEIGHT / 2 - BEVEL)
-    rim = _on_table(camera, _corners(tile, TILE_WIDTH / 2, TILE_HEIGHT / 2), tile.z + TILE_DEPTH)
-    _polygon(image, rim, [c * 0.86 for c in (look.back if tile.kind == "back" else IVORY)])
-    quad = _on_table(camera, corners, tile.z + TILE_DEPTH)
+def _draw_top(image: Image, solid: Solid, look: Look) -> None:
+    _polygon(image, solid.levels[2], [c * 0.86 for c in (look.back if solid.kind == "back" else IVORY)])
+    quad = solid.face
     left, top = np.maximum(np.floor(quad.min(axis=0)).astype(int) - 1, 0)
     right, bottom = np.minimum(np.ceil(quad.max(axis=0)).astype(int) + 2, [image.shape[1], image.shape[0]])
     if right <= left or bottom <= top:
         return
     width = -(-int(1.1 * np.linalg.norm(quad[1] - quad[0])) // 4) * 4
-    picture, mask = _top(tile.kind, max(8, width), look.back)
+    picture, mask = _top(solid.kind, max(8, width), look.back)
     height, wide = picture.shape[0] - 2, picture.shape[1] - 2
     source = np.asarray([[1, 1], [wide + 1, 1], [wide + 1, height + 1], [1, height + 1]], np.float64)
     matrix = homography(source - 0.5, quad - [left, top])
@@ -190,8 +164,10 @@ def _lit(image: Image, rng: np.random.Generator) -> Image:
 def _grain(size: tuple[int, int]) -> Image:
     """Sensor noise around 128, larger than the picture so that every frame cuts another part."""
     rng = np.random.default_rng(11)
-    noise = rng.normal(128, 24, (size[1] + 64, size[0] + 64, 3))
-    return np.asarray(np.clip(noise, 0, 255), np.uint8)
+    grain = np.empty((size[1] + 64, size[0] + 64, 3), np.uint8)
+    for row in grain:
+        row[:] = np.clip(rng.normal(128, 24, row.shape), 0, 255)
+    return grain
 
 
 def photograph(image: Image, scene: Scene, seed: int) -> Image:
@@ -214,10 +190,7 @@ def tile_quads(scene: Scene, calibration: Calibration | None = None) -> list[tup
     then each place's hand in reading order, then the indicator. Hidden tiles are not left out.
     """
     camera = pinhole_of(calibration or default_calibration())
-    return [
-        (tile.kind, _on_table(camera, _corners(tile, TILE_WIDTH / 2, TILE_HEIGHT / 2), tile.z + TILE_DEPTH))
-        for tile in place_tiles(scene)
-    ]
+    return [(solid.kind, solid.levels[2]) for solid in solids_of(place_tiles(scene), camera, np.zeros(2))]
 
 
 def render(
@@ -249,13 +222,14 @@ def lay(
     camera = pinhole_of(calibration)
     tiles = place_tiles(scene) + [PlacedTile(s.kind, s.x, s.y, s.turn) for s in strays]
     slant, _ = _lamp(scene)
-    light = _Light(slant, -slant / max(float(np.linalg.norm(slant)), 0.05))
+    light = -slant / max(float(np.linalg.norm(slant)), 0.05)
     image = _empty_table(camera.matrix.tobytes(), calibration.size, look.cloth)
-    image = _darken_shadows(image, tiles, camera, light)
-    far_first = sorted(tiles, key=lambda t: (t.z, -float(np.linalg.norm(camera.position[:2] - [t.x, t.y]))))
-    for tile in far_first:
-        _draw_sides(image, tile, camera, light, look)
-        _draw_top(image, tile, camera, look)
+    solids = solids_of(tiles, camera, slant)
+    image = _darken_shadows(image, solids)
+    far = [(tile.z, -float(np.linalg.norm(camera.position[:2] - [tile.x, tile.y]))) for tile in tiles]
+    for solid in (solids[k] for k in sorted(range(len(tiles)), key=lambda k: far[k])):
+        _draw_sides(image, solid, camera, light, look)
+        _draw_top(image, solid, look)
     return image
 
 
