@@ -54,7 +54,7 @@ class FactSpec:
 
     `key` is its name in a JSON object, `word` in a line. `inside` is the object that holds it ("" = the claim
     or the player itself). Numbers, counters' too, go from `minimum` to `maximum`; a choice lists `allowed`,
-    counters have `names`. `role` tells screens what a fact is for: "flowers", "streak", "turn", "".
+    counters have `names`. `role` tells screens what a fact is for: "flowers", "streak", "red", "".
     """
 
     name: str

@@ -135,7 +135,10 @@ class HandAmended(Body, frozen=True, kw_only=True):
 
 
 class TileRead(msgspec.Struct, frozen=True, kw_only=True):
-    """One tile of a reading: box in pixels ``(x0, y0, x1, y1)`` of the stored photo, score 0..1."""
+    """One tile of a reading: box in pixels ``(x0, y0, x1, y1)`` of the stored photo, score 0..1.
+
+    ``red``: whether a five is a red one, None where nobody can tell or the rule set has none.
+    """
 
     kind: str
     score: float
@@ -143,6 +146,7 @@ class TileRead(msgspec.Struct, frozen=True, kw_only=True):
     alternatives: list[tuple[str, float]]
     group: str
     why: list[str] = []
+    red: bool | None = None
 
 
 class HandRead(Body, frozen=True, kw_only=True):

@@ -65,6 +65,11 @@ class TileState:
         return self.kind != self.read.kind
 
     @property
+    def red(self) -> bool:
+        """Whether it was read as a red five and still is that five."""
+        return bool(self.read.red) and not self.edited
+
+    @property
     def doubt(self) -> bool:
         """Whether somebody still has to look at this tile."""
         return bool(self.read.why) and not self.approved and not self.edited

@@ -23,6 +23,7 @@ from station.session import Session, Stage
 from station.table import conductor as c
 from station.table.camera_worker import Seen, SeenHand, Unfit
 from station.table.dealing import deal_of, gold_stacks, steps_before_play
+from station.table.facts import has_red_fives
 from station.table.interpret import tiles_of
 from station.table.proposal import wild_of
 from station.table.runtime import Table
@@ -246,7 +247,7 @@ class Actor:
             place=None if claimed else place,
             photo=table.photos.put(seen.jpeg),
             size=seen.size,
-            tiles=tiles_of(seen.hand, claimed=claimed),
+            tiles=tiles_of(seen.hand, claimed=claimed, red=claimed and has_red_fives(table.rules)),
             why=[*seen.hand.reading.why, *flipped],
             expect=seen.hand.expected,
             ms=round(seen.hand.reading.ms, 1),

@@ -93,6 +93,7 @@ def _tile(index: int, tile: TileState, wild: str | None, stands: str | None) -> 
         "why": list(tile.read.why),
         "group": tile.read.group,
         "edited": tile.edited,
+        "red": tile.red,
         "wild": tile.kind == wild,
         "as": stands,
     }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from engine.facts import Facts, FactSpec, FactValue
@@ -11,20 +12,28 @@ from engine.rulesets import RuleSet
 from engine.text.factcodec import fact_from_json, fact_to_json
 from engine.tiles import Tile
 from station.places import Place
-from station.session import ClaimState
+from station.session import ClaimState, TileState
 from station.table.asking import Refused
-from station.table.handtiles import FLOWER, SPREAD, kinds_in
+from station.table.handtiles import FLOWER, MELD, SPREAD, groups_of, kinds_in
 
 Specs = Mapping[str, FactSpec]
 
 FROM_TILES = "flowers"
 """Role of the fact that the claimant's flowers are: their tiles, or how many there are."""
+FROM_FIVES = "red"
+"""Role of the fact that says how many of the claimant's fives are red."""
+RED_FIVES = "red_fives"
+"""Option of the rule sets in which one five of each suit is red."""
+FIVES = ("5m", "5p", "5s")
+COPIES = 4
+"""Tiles of each kind: with all fives of a suit the red one is among them."""
 
 
 def checked(specs: Specs, given: Any, code: str = "bad_fact") -> dict[str, Any]:
     """Return facts of a request as the log keeps them: JSON values by name, without those of no account.
 
-    ``null`` takes a fact back; it stays in the result as None.
+    ``null`` takes a fact back; it stays in the result as None. So does a value that is the default, but where
+    the tiles say another one: that a five read as red is none has to be kept.
 
     Raises:
         Refused: a name or a value which is not allowed; the message names the fact.
@@ -48,7 +57,8 @@ def _checked(specs: Specs, name: str, value: Any, code: str) -> Any:
         read = fact_from_json(specs[name], value)
     except NotationError as error:
         raise Refused(f"{name}: {error.plain}.", code=code) from None
-    return None if read == specs[name].default else fact_to_json(read)
+    unsaid = read == specs[name].default and specs[name].role != FROM_FIVES
+    return None if unsaid else fact_to_json(read)
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,7 +79,26 @@ def facts_of(rules: RuleSet, pending: ClaimState) -> Facts:
         for name, spec in specs.items()
         if spec.role == FROM_TILES and (value := _flowers(spec, kinds_in(pending.tiles, FLOWER)))
     }
-    return Facts({**shown, **decoded(specs, pending.facts)})
+    if has_red_fives(rules):
+        shown |= {name: _red_fives(pending.tiles) for name, spec in specs.items() if spec.role == FROM_FIVES}
+    facts = {**shown, **decoded(specs, pending.facts)}
+    return Facts({name: value for name, value in facts.items() if value != specs[name].default})
+
+
+def has_red_fives(rules: RuleSet) -> bool:
+    """Tell whether the table plays with red fives."""
+    return RED_FIVES in rules.data.options and rules.flag(RED_FIVES)
+
+
+def _red_fives(tiles: Collection[TileState]) -> int:
+    """How many red fives lie there, one of each suit at most; face-down ones of a kong are fives too."""
+    copies = Counter(tile.kind for tile in tiles)
+    for group, members in groups_of(tiles).items():
+        faces = {tile.kind for tile in members} - {Tile.BACK.id}
+        if group.startswith(MELD) and len(faces) == 1:
+            copies[faces.pop()] += sum(tile.kind == Tile.BACK.id for tile in members)
+    red = {tile.kind for tile in tiles if tile.red}
+    return sum(five in red or copies[five] == COPIES for five in FIVES)
 
 
 def _flowers(spec: FactSpec, tiles: tuple[Tile, ...]) -> FactValue:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from engine.rulesets import RuleSet
 from station import messages as m
+from station.table.facts import FIVES, has_red_fives
 from station.table.handtiles import CONCEALED, FLOWER, LOOSE, MELD, SPREAD, WIN
 from vision.hand import HandLayout, HandShape
 from vision.hand_reading import HandReading
@@ -11,29 +14,38 @@ from vision.readings import Reading
 
 SPREADS = "spread"
 """Call by which tiles are spread, in the rule sets that have it."""
-RED_FIVES = "red_fives"
-"""Option of the rule sets in which some fives are red."""
 LOOSE_TILE = "loose_tile"
 """Doubt about an open tile that belongs to no meld and to nothing spread."""
+RED_UNSURE = "red_unsure"
+"""Doubt about a five of which the eyes cannot tell whether it is a red one."""
 
 
 def shape_of(rules: RuleSet) -> HandShape:
     """Return what a hand of the rule set may hold, as the eyes want to know it."""
     letters = "".join(kind.value for kind in rules.data.melds)
-    red = RED_FIVES in rules.data.options and rules.flag(RED_FIVES)
-    return HandShape(tiles=rules.hand_size, melds=letters, spread=SPREADS in rules.data.calls, red=red)
+    return HandShape(
+        tiles=rules.hand_size,
+        melds=letters,
+        spread=SPREADS in rules.data.calls,
+        red=has_red_fives(rules),
+    )
 
 
-def tiles_of(hand: HandReading, *, claimed: bool = True) -> list[m.TileRead]:
+def tiles_of(hand: HandReading, *, claimed: bool = True, red: bool = False) -> list[m.TileRead]:
     """Return the tiles for the log: concealed, winning tile, melds, spread tiles, flowers; in that order.
 
     Boxes stay in pixels of the picture that was read. ``claimed``: the hand of the claimant; of another place
-    only what lies open is meant, and what belongs to nothing is in doubt.
+    only what lies open is meant, and what belongs to nothing is in doubt. ``red``: whether the rule set has
+    red fives: a five of which nobody knows is then in doubt, since it may be worth more.
     """
     layout = hand.layout
     apart = CONCEALED if claimed else LOOSE
     tiles = [_tile(hand.reading, index, group) for group, index in _grouped(layout, apart)]
-    return [_doubted(tile) if tile.group == LOOSE else tile for tile in tiles]
+    tiles = [_doubted(tile, LOOSE_TILE) if tile.group == LOOSE else tile for tile in tiles]
+    return [
+        _doubted(tile, RED_UNSURE) if red and tile.kind in FIVES and tile.red is None else tile
+        for tile in tiles
+    ]
 
 
 def _grouped(layout: HandLayout, apart: str) -> list[tuple[str, int]]:
@@ -57,15 +69,9 @@ def _tile(reading: Reading, index: int, group: str) -> m.TileRead:
         alternatives=[(kind, round(score, 4)) for kind, score in tile.alternatives],
         group=group,
         why=list(tile.doubts),
+        red=tile.red,
     )
 
 
-def _doubted(tile: m.TileRead) -> m.TileRead:
-    return m.TileRead(
-        kind=tile.kind,
-        score=tile.score,
-        box=tile.box,
-        alternatives=tile.alternatives,
-        group=tile.group,
-        why=[*tile.why, LOOSE_TILE],
-    )
+def _doubted(tile: m.TileRead, code: str) -> m.TileRead:
+    return msgspec.structs.replace(tile, why=[*tile.why, code])

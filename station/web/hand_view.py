@@ -67,11 +67,12 @@ def _tile(entry: Mapping[str, Any], words: Words) -> TileView:
     alternatives = list(entry.get("alternatives") or [])[:3]
     box = entry.get("box")
     edited = bool(entry.get("edited"))
-    read_as = (
-        words.say("Set by hand to %(tile)s", tile=name)
-        if edited
-        else words.say("Read as %(tile)s", tile=name)
-    )
+    if edited:
+        read_as = words.say("Set by hand to %(tile)s", tile=name)
+    elif entry.get("red"):
+        read_as = words.say("Read as %(tile)s, a red five", tile=name)
+    else:
+        read_as = words.say("Read as %(tile)s", tile=name)
     return TileView(
         i=int(entry["i"]),
         kind=kind,

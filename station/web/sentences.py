@@ -167,6 +167,7 @@ DOUBTS: Final[dict[str, str]] = {
     "indicator_gone": N_("The flipped tile can't be seen any more: check it"),
     "indicator_moved": N_("The flipped tile was moved: check it"),
     "loose_tile": N_("An open tile that belongs to no meld"),
+    "red_unsure": N_("A red five, or not? Look at it; correct the number of red fives if it is wrong"),
 }
 
 CENTRAL: Final[dict[str, str]] = {
