@@ -17,6 +17,7 @@ from station.web.catalogue import LANGUAGES
 from station.web.pages import (
     STATIC_DIR,
     page_response,
+    plain_page,
     render_fragment,
     render_page,
     signed,
@@ -427,3 +428,25 @@ def test_what_keeps_a_zone_from_being_read_is_told_and_can_be_passed_over():
     assert 'data-post="anyway"' not in render_fragment("players", state, "en")
     state["guidance"]["anyway"] = True
     assert 'data-post="anyway"' not in render_fragment("referee", state, "en")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_technicians_pages_differ_in_title_and_work_and_in_nothing_around_them(lang):
+    values = {"table": "T1", "camera": True, "free": False, "cloth": 940.0, "sides": [0, 1]}
+    shells, titles = [], []
+    for name in ("calibrate", "enroll"):
+        scope = {"type": "http", "headers": [], "query_string": f"lang={lang}".encode()}
+        html = bytes(plain_page(Request(scope), name, values).body).decode()
+        title = re.search(r"<title>T1 · (.+)</title>", html)
+        assert title is not None
+        assert f"<h1>{title[1]}</h1>" in html
+        titles.append(title[1])
+        assert f"{name}.js" in html
+        shell = re.sub(rf"<(link|script)[^>]*{name}\.(js|css)[^>]*>(</script>)?\n?", "", html)
+        shell = re.sub(r"(?s)<svg.*?</svg>\n?|<img[^>]*>\n", "", shell).replace(title[1], "…")
+        shell = re.sub(r'(?s)(<section class="panel steps">).*(</section>)', r"\1\2", shell)
+        shells.append([line for line in shell.splitlines() if line])
+    assert titles[0] != titles[1]
+    ours = [line for line in shells[0] if "calibrate.css" not in line]
+    assert ours == [line for line in shells[1] if "calibrate.css" not in line]
+    assert 'href="/referee"' in "".join(ours)
