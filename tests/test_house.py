@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import tomllib
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +17,31 @@ ROOT = Path(__file__).parents[1]
 def test_the_readme_begins_with_the_two_commands() -> None:
     commands = re.findall(r"^    (make \w+)", (ROOT / "README.md").read_text(), re.MULTILINE)
     assert commands[:2] == ["make demo", "make test"]
+
+
+@pytest.mark.parametrize(("command", "status"), [(".ci/setup demo", 3), ("make demo", 2)])
+def test_a_setup_that_may_not_install_says_in_one_line_what_to_do(
+    command: str, status: int, tmp_path: Path
+) -> None:
+    for name, does in (("id", "echo 1000"), ("sudo", "exit 1")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    # A Python that can do nothing: its packages count as missing, and nothing is set up.
+    done = subprocess.run(
+        command.split(),
+        cwd=ROOT,
+        env={"PATH": path, "PYTHON": "/bin/false", "LC_ALL": "C"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    lines = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (status, "")
+    assert lines[0].startswith("Missing Debian packages: python3-venv")
+    assert "run the same command again: sudo apt-get update && sudo apt-get install python3-venv" in lines[0]
+    assert all(line.startswith("make") for line in lines[1:])
 
 
 def test_pinned_versions_carry_no_address() -> None:
