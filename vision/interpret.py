@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.tiles import TILE_IDS
 from vision.arrange import Arrangement, overlapping
 from vision.errors import ShapeError
 from vision.readings import (
@@ -45,7 +46,9 @@ __all__ = [
 
 ALTERNATIVES = 3
 WHITE = "5z"
-DRAWN = frozenset({"1s", WHITE, *(f"{n}f" for n in range(1, 9))})
+NO_PRINT = [TILE_IDS.index(WHITE), TILE_IDS.index(BACK), -1]
+"""Columns of shares that stand for a face without print: a blank white dragon, a back, no tile."""
+DRAWN = frozenset({"1s", *(f"{n}f" for n in range(1, 9))})
 """Kinds that every maker draws in another way: what was never seen is misread as one of them most often."""
 COPIES = 4
 """Copies of a kind in a tile set; of a flower there is one."""
@@ -67,7 +70,7 @@ class Thresholds:
     """
 
     doubt: float = 0.7
-    drawn: float = 0.95
+    drawn: float = 0.9
     floor: float = 0.4
     outside: float = 0.3
     box: float = 0.35
@@ -171,20 +174,15 @@ def _surplus(kinds: Sequence[str], scores: Sequence[float]) -> set[int]:
     return surplus
 
 
-def _strays(lie: Arrangement, kinds: Sequence[str], shape: HandShape) -> set[int]:
-    """Positions of face-down tiles outside a concealed kong or opened face-down set.
-
-    None where all tiles lie face down.
-    """
-    backs = {i for i, kind in enumerate(kinds) if kind == BACK}
-    if len(backs) == len(kinds):
-        return set()
+def _covered(lie: Arrangement, kinds: Sequence[str], shape: HandShape) -> set[int]:
+    """Positions of face-down tiles within a concealed kong or opened face-down set."""
+    covered: set[int] = set()
     windows = [row[k : k + size] for row in lie.rows for size in (3, 4) for k in range(len(row) - size + 1)]
     for window in windows:
         shown = [kinds[i] for i in window]
         if shape.meld(shown) in ("A", "H") and meld_faces(shown) is not None:
-            backs.difference_update(window)
-    return backs
+            covered.update(i for i in window if kinds[i] == BACK)
+    return covered
 
 
 def _blanks(lie: Arrangement, kinds: Sequence[str], shape: HandShape) -> set[int]:
@@ -196,6 +194,27 @@ def _blanks(lie: Arrangement, kinds: Sequence[str], shape: HandShape) -> set[int
         if white and shape.meld(covered) in ("A", "H") and meld_faces(covered) is not None:
             blanks.update(white)
     return blanks
+
+
+def _low(
+    ordered: Sequence[Opinion],
+    covered: set[int],
+    order: Sequence[int],
+    limits: Thresholds,
+    sight: Sight | None,
+) -> set[int]:
+    """Positions of tiles whose kind is not probable enough.
+
+    Where the meld around it tells that a tile lies face down, it is enough that no print was seen there.
+    """
+    low: set[int] = set()
+    for position, (index, opinion) in enumerate(zip(order, ordered, strict=True)):
+        score, floor = opinion.score, 1.0 if sight is None else float(sight.floor[index])
+        if position in covered and sight is not None:
+            score, floor = float(sight.shares[index, NO_PRINT].sum()), 1.0
+        if score < limits.needed(opinion.kind) or floor < limits.floor:
+            low.add(position)
+    return low
 
 
 FIVES = frozenset({"5m", "5p", "5s"})
@@ -226,8 +245,10 @@ def tile_readings(
     group_of = {i: g for g, members in enumerate(lie.groups) for i in members}
     ordered = [seen[i] for i in lie.order]
     kinds = [opinion.kind for opinion in ordered]
-    surplus, strays = _surplus(kinds, [o.score for o in ordered]), _strays(lie, kinds, shape)
-    floors = np.ones(len(found)) if sight is None else sight.floor
+    surplus, covered = _surplus(kinds, [o.score for o in ordered]), _covered(lie, kinds, shape)
+    backs = {i for i, kind in enumerate(kinds) if kind == BACK}
+    strays = backs - covered if len(backs) < len(kinds) else set()
+    low = _low(ordered, covered, lie.order, limits, sight)
     reds = sight.red if sight is not None and shape.red else None
     blanks = _blanks(lie, kinds, shape)
     covering = overlapping(found, limits.overlap)
@@ -237,7 +258,7 @@ def tile_readings(
         x0, y0, x1, y1 = (round(float(v), 2) for v in found.boxes[index])
         box = (x0, y0, x1, y1)
         flags = {
-            LOW_SCORE: opinion.score < limits.needed(opinion.kind) or floors[index] < limits.floor,
+            LOW_SCORE: position in low,
             FIFTH_COPY: position in surplus,
             NOT_IN_SET: opinion.outside > limits.outside,
             STRAY_BACK: position in strays,

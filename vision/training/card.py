@@ -53,7 +53,7 @@ FIXED: dict[str, Any] = {
     },
     "gate": {
         "doubt": 0.7,
-        "drawn": 0.95,
+        "drawn": 0.9,
         "floor": 0.4,
         "outside": 0.3,
         "box": 0.35,
