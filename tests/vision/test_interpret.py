@@ -227,7 +227,7 @@ def test_kinds_that_every_maker_draws_in_another_way_need_more(kind: str) -> Non
     ("share", "doubts"),
     [
         ({"back": 0.4, "_5z": 0.3, "other": 0.2}, ()),
-        ({"back": 0.4, "_3p": 0.4, "other": 0.2}, ("low_score",)),
+        ({"back": 0.45, "_3p": 0.4}, ("low_score",)),
     ],
 )
 def test_a_tile_that_the_meld_tells_to_lie_face_down_needs_only_no_print(
