@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.engine.extras import LIBRARIES
+from tests.required import go_without
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -42,6 +45,25 @@ def test_a_setup_that_may_not_install_says_in_one_line_what_to_do(
     assert lines[0].startswith("Missing Debian packages: python3-venv")
     assert "run the same command again: sudo apt-get update && sudo apt-get install python3-venv" in lines[0]
     assert all(line.startswith("make") for line in lines[1:])
+
+
+@pytest.mark.parametrize(
+    ("names", "outcome"), [("", pytest.skip.Exception), ("root,mcr", pytest.fail.Exception)]
+)
+def test_what_a_run_must_have_fails_where_it_is_missing(
+    names: str, outcome: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QUEZHUO_REQUIRE", names)
+    with pytest.raises(outcome, match="no disk"):
+        go_without("root", "no disk")
+
+
+def test_what_a_run_must_have_is_asked_in_one_place() -> None:
+    required = re.search(r"QUEZHUO_REQUIRE:-([a-z,]+)", (ROOT / ".ci" / "run").read_text())
+    assert required is not None
+    assert set(required[1].split(",")) == {"chromium", "root", *LIBRARIES}
+    asks = [path.name for path in (ROOT / "tests").rglob("*.py") if "QUEZHUO_REQUIRE" in path.read_text()]
+    assert sorted(asks) == ["extras.py", "required.py", "test_house.py"], "use tests/required.py"
 
 
 def test_pinned_versions_carry_no_address() -> None:

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.fit import CUT, OUTSIDE, SCROLLS, SMALL
+from tests.engine.extras import needs
 from tests.station.table.states import STATES, flowers
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -122,9 +123,8 @@ def test_how_a_claim_was_made_is_corrected_with_two_taps(referee, site):
     assert sent(page, site) == ("amend", {"how": "tianting"})
 
 
-def test_a_fact_of_a_claim_is_taken_back(referee, site, states):
-    if "mcr_win" not in states:
-        pytest.skip("needs the extra mcr")
+@needs("mcr")
+def test_a_fact_of_a_claim_is_taken_back(referee, site):
     page = referee("mcr_win")
     page.locator("[data-sheet=amend]").tap()
     page.locator("#sheet-amend label", has_text="Replacement tile of a kong").tap()

@@ -11,6 +11,7 @@ import pytest
 
 from station.errors import LogFull
 from station.log import Log
+from tests.required import go_without
 
 
 def test_every_commit_survives_a_cut_of_the_write_ahead_log_after_it(tmp_path: Path) -> None:
@@ -43,14 +44,14 @@ def test_every_commit_survives_a_cut_of_the_write_ahead_log_after_it(tmp_path: P
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 2 MiB."""
     if os.geteuid() != 0 or shutil.which("mount") is None:
-        pytest.skip("only root can mount a small file system")
+        go_without("root", "only root can mount a small file system")
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)], capture_output=True, check=False
     )
     if mounted.returncode != 0:
-        pytest.skip(f"mount is refused here: {mounted.stderr.decode().strip()}")
+        go_without("root", f"mount is refused here: {mounted.stderr.decode().strip()}")
     yield disk
     subprocess.run(["umount", str(disk)], check=True)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from typing import Any
 
 from engine import rulesets
 from station import messages as m
+from tests.engine.extras import wanted
 from tests.station.table.booth import MACHINE, Booth
 
 CHIPS = {"zhenjiang": 50, "xiamen": 100, "fengcheng": 100, "mcr": 0}
@@ -218,5 +218,5 @@ STATES: dict[str, Callable[[], dict[str, Any]]] = {
     "fengcheng_draw": fengcheng_draw,
     "borrowed": borrowed,
 }
-if importlib.util.find_spec("MahjongGB"):  # the extra mcr counts the fans
+if wanted("mcr"):  # the extra counts the fans
     STATES |= {"mcr_win": mcr_win, "mcr_below": mcr_below}
