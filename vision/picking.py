@@ -84,6 +84,8 @@ def pick(
     sight = replace(sight, shares=trust_detector(sight.shares, found.scores))
     shares = sight.shares
     is_tile = (shares[:, -1] < NOT_A_TILE) & ~_gaps(found, shares) & ~odd & (inside >= INSIDE)
+    vague = is_tile & _vague_backs(found, shares, is_tile, limits)
+    is_tile &= ~vague
     worth = np.where(is_tile, found.scores, 0.1 * found.scores).astype(np.float32)
     if expect is None:
         sure = found.take(is_tile & (found.scores >= settings.threshold))
@@ -114,7 +116,8 @@ def pick(
         # Of a kind drawn as never before nobody can be sure, but that something is printed there.
         printed = np.delete(shown[:, :BACK], WHITE, axis=1).sum(axis=1) >= limits.unseen
         blank = shown[:, WHITE] >= limits.unseen_blank
-        alarms[UNSEEN_TILE] = bool((printed | blank | covered).any())
+        vague = vague[left] & (found.scores[left] >= settings.threshold)
+        alarms[UNSEEN_TILE] = bool((printed | blank | covered).any() or vague.any())
     return Picked(tiles, sight.take(kept), frozenset(code for code, sounds in alarms.items() if sounds))
 
 
@@ -166,6 +169,17 @@ def _beside_alike(boxes: Floats, tiles: Detections, shares: Floats) -> NDArray[n
     shown = shares.argmax(axis=1)[near]
     touches = away[np.arange(len(boxes)), near[:, 0]] < TOUCHING * tiles.sizes[near[:, 0]].max(axis=1)
     return np.asarray(touches & (shown[:, 1:] == shown[:, :1]).any(axis=1), np.bool_)
+
+
+def _vague_backs(
+    found: Detections, shares: Floats, is_tile: NDArray[np.bool_], limits: Thresholds
+) -> NDArray[np.bool_]:
+    """Mark the boxes ``(N,)`` that may lie face down where no face-down tile belongs: most are cloth."""
+    back = shares.argmax(axis=1) == BACK
+    vague = back & (shares[:, BACK] < limits.doubt)
+    if vague.any():
+        vague &= ~_beside_alike(found.boxes, found.take(is_tile & ~back), shares[is_tile & ~back])
+    return np.asarray(vague, np.bool_)
 
 
 def _gaps(found: Detections, shares: Floats) -> NDArray[np.bool_]:

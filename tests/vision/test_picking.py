@@ -44,3 +44,25 @@ def test_a_lone_weak_box_that_shows_print_puts_the_reading_in_doubt(shown: Float
     picked = pick(candidates, None, AREA, look, glance, DecodeSettings(), Thresholds())
     assert len(picked.found) == len(ROW)
     assert picked.whole == ({"unseen_tile"} if doubted else frozenset())
+
+
+@pytest.mark.parametrize(
+    ("beside", "kept", "whole"),
+    [("2m", 6, {"unseen_tile"}), ("1m", 7, set())],  # beside two alike it may be the end of a concealed kong
+)
+def test_what_may_be_a_back_counts_only_where_one_belongs(beside: str, kept: int, whole: set[str]) -> None:
+    end = (100.0 + 31 * 6, 150.0, 130.0 + 31 * 6, 190.0)
+    found = Detections.of([*ROW, end], [0.9] * 7)
+
+    def look(boxes: Floats) -> Sight:
+        next_ones = shares(**{f"_{beside}": 1.0})
+        named = {end: shares(back=0.5, other=0.4), ROW[4]: next_ones, ROW[3]: next_ones}
+        rows = np.stack([named.get(tuple(box), shares(_1m=1.0)) for box in boxes.tolist()])
+        return Sight(rows, np.ones(len(boxes), np.float32))
+
+    def glance(boxes: Floats) -> Floats:
+        return np.tile(shares(other=1.0), (len(boxes), 1))
+
+    candidates = Candidates(found, np.zeros(len(found), bool))
+    picked = pick(candidates, None, AREA, look, glance, DecodeSettings(), Thresholds())
+    assert (len(picked.found), picked.whole) == (kept, frozenset(whole))
