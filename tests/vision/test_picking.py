@@ -56,7 +56,7 @@ def test_what_may_be_a_back_counts_only_where_one_belongs(beside: str, kept: int
 
     def look(boxes: Floats) -> Sight:
         next_ones = shares(**{f"_{beside}": 1.0})
-        named = {end: shares(back=0.5, other=0.4), ROW[4]: next_ones, ROW[3]: next_ones}
+        named = {end: shares(back=0.6, _3p=0.4), ROW[4]: next_ones, ROW[3]: next_ones}
         rows = np.stack([named.get(tuple(box), shares(_1m=1.0)) for box in boxes.tolist()])
         return Sight(rows, np.ones(len(boxes), np.float32))
 
