@@ -22,8 +22,13 @@ def booth(ruleset: str) -> Booth:
     return Booth(rules, [CHIPS[ruleset]] * rules.players, NAMES[: rules.players])
 
 
-def read(table: Booth, text: str, place: int | None = None, doubt: int = -1) -> None:
-    """The camera reads groups of tiles, written as ``group=kind kind …; …``; one tile may be in doubt."""
+def read(
+    table: Booth, text: str, place: int | None = None, doubt: int = -1, why: tuple[str, ...] = ()
+) -> None:
+    """The camera reads groups of tiles, written as ``group=kind kind …; …``; one tile may be in doubt.
+
+    ``why``: doubts of the whole reading.
+    """
     tiles: list[m.TileRead] = []
     for part in text.split(";") if text else ():
         group, _, kinds = part.strip().partition("=")
@@ -42,7 +47,14 @@ def read(table: Booth, text: str, place: int | None = None, doubt: int = -1) -> 
     assert table.session.claim is not None
     number = table.session.claim.number
     body = m.HandRead(
-        hand=1, claim=number, place=place, photo="hand.jpg", size=(768, 232), tiles=tiles, why=[], expect=None
+        hand=1,
+        claim=number,
+        place=place,
+        photo="hand.jpg",
+        size=(768, 232),
+        tiles=tiles,
+        why=list(why),
+        expect=None,
     )
     table.book(body)
 
@@ -153,9 +165,12 @@ def _fengcheng() -> Booth:
 
 
 def fengcheng_reading() -> dict[str, Any]:
-    """The winner's hand is read; of the others one is not yet, one shows two 么鸡 and a tile in doubt."""
+    """The winner's hand is read; of the others one is not yet, one shows two 么鸡 and a tile in doubt,
+    and perhaps one tile more.
+    """
     table = _fengcheng()
-    read(table, "meld:0=6z 6z 6z; meld:1=1p 1p 1p 1p; spread:0=1s 1s; spread:1=1z 2z 3z 4z", place=1, doubt=4)
+    text = "meld:0=6z 6z 6z; meld:1=1p 1p 1p 1p; spread:0=1s 1s; spread:1=1z 2z 3z 4z"
+    read(table, text, place=1, doubt=4, why=("cut_at_border", "unseen_tile"))
     return table.state()
 
 
