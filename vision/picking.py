@@ -116,7 +116,8 @@ def pick(
         # Of a kind drawn as never before nobody can be sure, but that something is printed there.
         printed = np.delete(shown[:, :BACK], WHITE, axis=1).sum(axis=1) >= limits.unseen
         blank = shown[:, WHITE] >= limits.unseen_blank
-        vague = vague[left] & (found.scores[left] >= settings.threshold)
+        # Where the number is known, one that is missing tells; a wall beside the hand is usual.
+        vague = vague[left] & (found.scores[left] >= settings.threshold) & (expect is None)
         alarms[UNSEEN_TILE] = bool((printed | blank | covered).any() or vague.any())
     return Picked(tiles, sight.take(kept), frozenset(code for code, sounds in alarms.items() if sounds))
 
@@ -174,12 +175,18 @@ def _beside_alike(boxes: Floats, tiles: Detections, shares: Floats) -> NDArray[n
 def _vague_backs(
     found: Detections, shares: Floats, is_tile: NDArray[np.bool_], limits: Thresholds
 ) -> NDArray[np.bool_]:
-    """Mark the boxes ``(N,)`` that may lie face down where no face-down tile belongs: most are cloth."""
-    back = shares.argmax(axis=1) == BACK
-    vague = back & (shares[:, BACK] < limits.doubt)
-    if vague.any():
-        vague &= ~_beside_alike(found.boxes, found.take(is_tile & ~back), shares[is_tile & ~back])
-    return np.asarray(vague, np.bool_)
+    """Mark the boxes ``(N,)`` that may lie face down where no face-down tile belongs.
+
+    Most that the classifier is not sure of are cloth; one that touches no open tile lies in a wall.
+    """
+    back, opened = shares.argmax(axis=1) == BACK, is_tile & (shares.argmax(axis=1) < BACK)
+    if not back.any() or not opened.any():
+        return np.zeros(len(found), np.bool_)
+    tiles = found.take(opened)
+    vague = (shares[:, BACK] < limits.doubt) & ~_beside_alike(found.boxes, tiles, shares[opened])
+    away = np.linalg.norm(found.centres[:, None] - tiles.centres[None], axis=2)
+    reach = TOUCHING * (tiles.sizes.max(axis=1)[None] + found.sizes.max(axis=1)[:, None]) / 2
+    return np.asarray(back & (vague | (away > reach).all(axis=1)), np.bool_)
 
 
 def _gaps(found: Detections, shares: Floats) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from vision.readings import Detections, Floats
 
 AREA = (0.0, 0.0, 640.0, 300.0)
 ROW = [(100.0 + 31 * k, 150.0, 130.0 + 31 * k, 190.0) for k in range(6)]
-LONE = (150.0, 80.0, 180.0, 120.0)
+LONE = (150.0, 70.0, 180.0, 110.0)
 
 
 def shares(**weights: float) -> Floats:
@@ -66,3 +66,22 @@ def test_what_may_be_a_back_counts_only_where_one_belongs(beside: str, kept: int
     candidates = Candidates(found, np.zeros(len(found), bool))
     picked = pick(candidates, None, AREA, look, glance, DecodeSettings(), Thresholds())
     assert (len(picked.found), picked.whole) == (kept, frozenset(whole))
+
+
+def test_a_back_that_touches_no_tile_is_a_doubt_and_no_tile() -> None:
+    found = Detections.of([*ROW, LONE], [0.9] * 7)
+
+    def look(boxes: Floats) -> Sight:
+        rows = np.stack(
+            [shares(back=1.0) if tuple(box) == LONE else shares(_1m=1.0) for box in boxes.tolist()]
+        )
+        return Sight(rows, np.ones(len(boxes), np.float32))
+
+    def glance(boxes: Floats) -> Floats:
+        return np.tile(shares(other=1.0), (len(boxes), 1))
+
+    candidates = Candidates(found, np.zeros(len(found), bool))
+    open_number = pick(candidates, None, AREA, look, glance, DecodeSettings(), Thresholds())
+    assert (len(open_number.found), open_number.whole) == (6, frozenset({"unseen_tile"}))
+    known = pick(candidates, 6, AREA, look, glance, DecodeSettings(), Thresholds())
+    assert (len(known.found), known.whole) == (6, frozenset())
