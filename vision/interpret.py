@@ -78,7 +78,7 @@ class Thresholds:
     whole: float = 0.85
     overlap: float = 0.7
     unseen: float = 0.7
-    unseen_blank: float = 0.97
+    unseen_blank: float = 0.985
     unseen_back: float = 0.9
     red: float = 0.8
 

@@ -16,6 +16,7 @@ from vision.readings import (
     CUT_AT_BORDER,
     EXTRA_TILES,
     ODD_SIZE,
+    STRAY_BACK,
     UNSEEN_TILE,
     Box,
     Detections,
@@ -112,13 +113,16 @@ def pick(
         places = unseen_places(tiles, arrange(tiles), area)
         beside = glance(places) if len(places) else shares[:0]
         boxes, shown = np.concatenate([found.boxes[rest], places]), np.concatenate([shares[rest], beside])
-        covered = (shown[:, BACK] >= limits.unseen_back) & _beside_alike(boxes, tiles, shares[kept])
+        faces = shares[kept].argmax(axis=1) < BACK
+        pair = _beside_alike(boxes, tiles.take(faces), shares[kept][faces])
+        covered = (shown[:, BACK] >= limits.unseen_back) & pair
         # Of a kind drawn as never before nobody can be sure, but that something is printed there.
         printed = np.delete(shown[:, :BACK], WHITE, axis=1).sum(axis=1) >= limits.unseen
         blank = shown[:, WHITE] >= limits.unseen_blank
         # Where the number is known, one that is missing tells; a wall beside the hand is usual.
         vague = vague[left] & (found.scores[left] >= settings.threshold) & (expect is None)
-        alarms[UNSEEN_TILE] = bool((printed | blank | covered).any() or vague.any())
+        alarms[STRAY_BACK] = bool(vague.any())
+        alarms[UNSEEN_TILE] = bool((printed | blank | covered).any())
     return Picked(tiles, sight.take(kept), frozenset(code for code, sounds in alarms.items() if sounds))
 
 

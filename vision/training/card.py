@@ -61,7 +61,7 @@ FIXED: dict[str, Any] = {
         "whole": 0.85,
         "overlap": 0.7,
         "unseen": 0.7,
-        "unseen_blank": 0.97,
+        "unseen_blank": 0.985,
         "unseen_back": 0.9,
         "red": 0.8,
     },
