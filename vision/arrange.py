@@ -26,6 +26,10 @@ GROUP_GAP = 0.4
 """A gap of this many tile widths separates groups: between touching (0) and the convention (0.6)."""
 ASPECT = 0.74
 """Width by height of a tile, needed only when a row lies so slanting that boxes do not tell."""
+WITHIN = 0.6
+"""Share of the smaller of two boxes in the other: the square boxes of tiles side by side at 45 degrees share a
+third.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +239,8 @@ def narrow(found: Detections, lie: Arrangement, share: float = 0.82) -> NDArray[
 def overlapping(found: Detections, share: float) -> NDArray[np.bool_]:
     """Mark the boxes ``(N,)`` closer to another than ``share`` of a tile's width: one lies on the other.
 
-    How wide a tile is follows from its box: a square box holds one that lies at an angle.
+    How wide a tile is follows from its box: a square box holds one that lies at an angle. Boxes of which one
+    lies in the other for the most part, such as half a tile and the whole of it, are marked too.
     """
     wide, high = found.sizes[:, 0], np.maximum(found.sizes[:, 1], 1e-6)
     shape = np.clip(wide / high, ASPECT, 1 / ASPECT)
@@ -244,7 +249,19 @@ def overlapping(found: Detections, share: float) -> NDArray[np.bool_]:
     width = ASPECT * high / (ASPECT * np.sin(angle) + np.cos(angle))
     apart = np.linalg.norm(found.centres[:, None] - found.centres[None], axis=2)
     np.fill_diagonal(apart, np.inf)
-    return np.asarray((apart < share * np.minimum(width[:, None], width[None])).any(axis=1), np.bool_)
+    close = apart < share * np.minimum(width[:, None], width[None])
+    return np.asarray((close | _within(found)).any(axis=1), np.bool_)
+
+
+def _within(found: Detections) -> NDArray[np.bool_]:
+    """Mark pairs ``(N, N)`` of boxes of which one lies in the other for the most part."""
+    low = np.maximum(found.boxes[:, None, :2], found.boxes[None, :, :2])
+    high = np.minimum(found.boxes[:, None, 2:], found.boxes[None, :, 2:])
+    shared = np.prod(np.maximum(high - low, 0), axis=2)
+    areas = np.prod(found.sizes, axis=1)
+    marked = np.asarray(shared > WITHIN * np.minimum(areas[:, None], areas[None]), np.bool_)
+    np.fill_diagonal(marked, False)
+    return marked
 
 
 def row_widths(found: Detections, lie: Arrangement) -> Floats:

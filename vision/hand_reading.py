@@ -13,7 +13,7 @@ from vision.hand import HandLayout, HandShape, expected_tiles, hand_layout, publ
 from vision.indicator import IndicatorState, indicator_of, shown_tile
 from vision.reading_service import Reader, strip_side
 from vision.readings import Box, Image, Reading, TileReading
-from vision.shapes import BACK, is_flower
+from vision.shapes import BACK, is_flower, is_meld
 from vision.vote import vote
 
 __all__ = [
@@ -45,6 +45,11 @@ class HandReading:
     def complete(self) -> bool:
         """Whether the number of tiles is right, as far as it can be told."""
         return self.expected is None or len(self.reading.tiles) == self.expected
+
+    @property
+    def sound(self) -> bool:
+        """Whether every group laid as a meld shows one: else a tile of it was misread, or more lies there."""
+        return all(is_meld([self.reading.kinds[i] for i in meld]) for meld in self.layout.melds)
 
 
 def read_claimed(

@@ -203,7 +203,8 @@ class Eyes:
         if isinstance(look, Unfit):
             return look
         hands = [look.hand]
-        while not anyway and not look.hand.reading.accept and len(hands) < VOTES and self._watch.judges(zone):
+        clear = look.hand.reading.accept and look.hand.sound
+        while not anyway and not clear and len(hands) < VOTES and self._watch.judges(zone):
             again = self._fit_look(zone, read, anyway)
             if isinstance(again, Unfit):
                 return again

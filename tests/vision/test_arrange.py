@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vision.arrange import Arrangement, arrange
+from vision.arrange import Arrangement, arrange, overlapping
 from vision.readings import Detections, Floats
 
 W, H = 30.0, 40.0
@@ -141,3 +141,13 @@ def test_whatever_lies_there_every_box_is_read_once(spots: list[tuple[float, flo
     assert sorted(lie.order) == list(range(n))
     assert [i for row in lie.rows for i in row] == list(range(n))
     assert [i for group in lie.groups for i in group] == list(range(n))
+
+
+@pytest.mark.parametrize("angle", range(0, 180, 15))
+def test_tiles_side_by_side_at_any_angle_do_not_lie_on_each_other(angle: float) -> None:
+    assert not overlapping(tiles_at(hand_spots([[3, 4], [7, 1]]), angle), 0.7).any()
+
+
+def test_half_of_a_tile_found_as_another_lies_on_it() -> None:
+    sideways, half = (385.0, 136.0, 499.0, 199.0), (437.0, 136.0, 506.0, 198.0)
+    assert overlapping(Detections.of([sideways, half]), 0.7).all()

@@ -79,6 +79,14 @@ def test_a_hand_with_too_few_tiles_stays_incomplete() -> None:
     assert "wrong_count" in hand.reading.why
 
 
+def test_tiles_laid_as_a_meld_that_show_none_are_not_sound() -> None:
+    concealed = ["1m 2m 3m 4m 5m 6m 7m 8m 9m 1s", "1s"]
+    shape = HandShape(13, "CPKA")
+    assert read_claimed(Table([["5p 6p 7p"], concealed]), STRIP, shape).sound
+    torn = read_claimed(Table([["5p 6p 2p 7p"], concealed]), STRIP, shape)
+    assert (torn.complete, torn.reading.accept, torn.sound) == (True, True, False)
+
+
 def test_a_claim_without_a_winning_tile() -> None:
     hand = read_claimed(Table([["4p " * 16]]), STRIP, XIAMEN, win=False)
     assert (hand.layout.win, len(hand.layout.concealed), hand.complete) == (None, 16, True)

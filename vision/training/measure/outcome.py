@@ -174,7 +174,8 @@ def _read(
     if way == "table":
         hand = read_claimed(reader, image, shape)
         same = parts(hand.layout, hand.reading.kinds) == laid
-        return judge(hand.reading, picture.boxes, picture.kinds, hand.reading.accept and hand.complete, same)
+        settled = hand.reading.accept and hand.complete and hand.sound
+        return judge(hand.reading, picture.boxes, picture.kinds, settled, same)
     if way == "count":
         reading = reader.read(image, expect=len(picture.kinds), shape=shape, long_side=strip_side(image))
         layout = hand_layout(reading.rows, reading.groups, reading.kinds, shape)
