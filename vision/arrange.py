@@ -27,7 +27,7 @@ GROUP_GAP = 0.4
 ASPECT = 0.74
 """Width by height of a tile, needed only when a row lies so slanting that boxes do not tell."""
 WITHIN = 0.6
-"""Share of the smaller of two boxes that lies in the other; tiles side by side at 45 degrees share a third."""
+"""Part of the smaller of two boxes in the other; of tiles side by side at 45 degrees it is a third."""
 
 
 @dataclass(frozen=True, slots=True)
