@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         speed=arguments.speed or (20.0 if referee else 4.0),
         model=arguments.model,
     )
-    home = home_of(arguments.home)
+    home, of_all = home_of(arguments.home), "" if hands is None else f" of {hands}"
     with plain_failures():
         rules = rulesets.load(settings.ruleset)
         rules.load_libraries()
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
                 settings,
                 pages=not arguments.headless,
                 announce=lambda lay: _announce(lay, referee),
-                on_hand=lambda table, hand, outcome: note(f"{table} hand {hand}: {outcome}"),
+                on_hand=lambda table, hand, outcome: note(f"{table} hand {hand}{of_all}: {outcome}"),
                 on_call=lambda table, hand: note(
                     f"{table} hand {hand}: the wall is empty and nobody won: hold 'drawn hand' (按住 · 黄牌)"
                 ),
@@ -134,6 +134,8 @@ def _print(result: dict[str, Any]) -> None:
     for line in SUMMARY:
         say(line.format(**result))
     say(f"looks at hands not fit to be read: {_refusals(result['guidance'])}")
+    if result["read_anyway"]:
+        say(f"hands that never became fit, and were read as they were: {result['read_anyway']}")
     for table in result["tables"]:
         chips = ", ".join(str(n) for n in table["chips"].values())
         say(TABLE.format(**{**table, "chips": chips, "chain": "whole" if table["chain_ok"] else "BROKEN"}))

@@ -178,11 +178,10 @@ class Demo:
         """Count what the logs hold. Call it after the processes have stopped."""
         layout = self.layout
         logs = {table.name: table.log for table in layout.tables}
-        differ = {
-            table.name: script.disagreements
-            for table, script in zip(layout.tables, self._scripts, strict=True)
-        }
-        result = summarise(logs, layout.central_log, differ)
+        scripts = {table.name: script for table, script in zip(layout.tables, self._scripts, strict=True)}
+        differ = {name: script.disagreements for name, script in scripts.items()}
+        truths = {name: script.truths for name, script in scripts.items()}
+        result = summarise(logs, layout.central_log, differ, truths)
         result["ruleset"] = self._rules.id
         result["settings"] = asked(self._rules)
         result["motions"] = {table.name: motions_of(table.pulses) for table in layout.tables}

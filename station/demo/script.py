@@ -19,6 +19,7 @@ from engine.rulesets import RuleSet
 from engine.tiles import Tile
 from firmware_bridge.ops import Op
 from station.demo.client import Rejected, TableClient
+from station.demo.judged import Key, Lie, rendered
 from station.demo.laid import LaidOpen
 from station.demo.referee import Patience, claim_body, correction, is_read
 from station.demo.scenes import scene_of
@@ -77,6 +78,8 @@ class Script:
         self._indicator_looks = 0
         self._patience = Patience()
         self._books = Books(rules)
+        self.truths: dict[Key, Lie] = {}
+        """What lay open at each claim, as it was rendered."""
 
     @property
     def disagreements(self) -> list[str]:
@@ -148,6 +151,7 @@ class Script:
             case "play":
                 return await self._play_on(state)
             case "claim" | "verdict":
+                self._note_truth(state)
                 return self._referee and await self._judge(state)
             case "recovery":
                 return await self._tap("recovery", {"choice": state["recovery"]["choices"][0]}, state)
@@ -252,6 +256,10 @@ class Script:
 
     def _place(self, seat: Seat, state: dict[str, Any]) -> Place:
         return place_of(seat, Place(state["dealer"]), self._rules.players)
+
+    def _note_truth(self, state: dict[str, Any]) -> None:
+        if self._shown is not None and state["claim"] is not None:
+            self.truths |= rendered(self._shown, state)
 
     # ---- the referee ------------------------------------------------------------------------------
 

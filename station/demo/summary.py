@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from station import messages as m
+from station.demo.judged import Key, Lie, silently_wrong
 from station.log.central_log import CentralLog
 from station.log.chain import Entry
 from station.log.table_log import Log
@@ -34,6 +35,7 @@ class Counts:
     indicators_read: int = 0
     indicators_mended: int = 0
     silently_wrong: int = 0
+    read_anyway: int = 0
     guidance: Counter[str] = field(default_factory=Counter)
     frame_to_verdict: list[float] = field(default_factory=list)
 
@@ -49,6 +51,7 @@ def count(events: Iterable[tuple[float, m.Body | None]]) -> Counts:
                 claimed_at = at
             case m.HandRead(photo=str()):
                 counts.guidance.update(body.waited)
+                counts.read_anyway += body.anyway
                 if body.place is None and not body.waited:  # waiting for a hand to leave is not our time
                     counts.frame_to_verdict.append(1000 * (at - claimed_at))
                 if (body.hand, body.claim, body.place) not in first_look:
@@ -101,35 +104,18 @@ def typed_over(events: Sequence[Event]) -> int:
     return mended
 
 
-def silently_wrong(events: Sequence[Event]) -> int:
-    """Return how many readings were accepted without any doubt and then found wrong by the referee."""
-    accepted: dict[tuple[int, int, int | None], Counter[str]] = {}
-    wrong = set()
-    for event in events:
-        match event.body:
-            case m.HandRead(photo=None) as body:
-                key = body.hand, body.claim, body.place
-                if key in accepted and accepted[key] != Counter(t.kind for t in body.tiles):
-                    wrong.add(key)
-            case m.HandRead() as body:
-                key = body.hand, body.claim, body.place
-                if body.why or any(tile.why for tile in body.tiles):
-                    accepted.pop(key, None)
-                else:
-                    accepted[key] = Counter(tile.kind for tile in body.tiles)
-            case m.TileMended() as body:
-                key = body.hand, body.claim, body.place
-                if body.kind != body.was and key in accepted:
-                    wrong.add(key)
-    return len(wrong)
-
-
-def summarise(tables: dict[str, Path], central: Path, disagreements: dict[str, list[str]]) -> dict[str, Any]:
+def summarise(
+    tables: dict[str, Path],
+    central: Path,
+    disagreements: dict[str, list[str]],
+    truths: dict[str, dict[Key, Lie]],
+) -> dict[str, Any]:
     """Return the object `demo --json` prints.
 
     Args:
         tables: log file of each table. central: the central station's log file.
         disagreements: of each table, what was booked otherwise than it truly was.
+        truths: of each table, what lay open at each claim.
     """
     total = Counts()
     rows = []
@@ -142,7 +128,7 @@ def summarise(tables: dict[str, Path], central: Path, disagreements: dict[str, l
         events = decoded(entries)
         counts = count((e.at, e.body) for e in events)
         counts.tiles_mended += typed_over(events)
-        counts.silently_wrong = silently_wrong(events)
+        counts.silently_wrong = silently_wrong(events, truths[name])
         _add(total, counts)
         arrived = {item.entry.seq: item.received_ms for item in stored if item.entry.log_id == log_id}
         delays += _delays(entries, arrived)

@@ -13,9 +13,9 @@ NO_LATENCY = {"p50": None, "p99": None}
 
 def result(**changed: Any) -> dict[str, Any]:
     counts = ("hands_played", "wins", "draws", "voids", "no_wins", "false_wins_ruled", "tiles_read")
-    more = ("tiles_mended", "tiles_doubted", "indicators_read", "indicators_mended", "silently_wrong")
+    more = ("tiles_mended", "tiles_doubted", "indicators_read", "indicators_mended")
     return {
-        **dict.fromkeys(counts + more, 0),
+        **dict.fromkeys((*counts, *more, "silently_wrong", "read_anyway"), 0),
         "guidance": {},
         "verdicts_agree": True,
         "disagreements": [],
@@ -39,4 +39,12 @@ def test_it_says_how_often_a_hand_was_not_fit_to_be_read_and_for_what(
 
 def test_it_says_when_every_hand_was_fit_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     _print(result())
-    assert "looks at hands not fit to be read: 0" in capsys.readouterr().out.splitlines()
+    lines = capsys.readouterr().out.splitlines()
+    assert "looks at hands not fit to be read: 0" in lines
+    assert not any("never became fit" in line for line in lines)
+
+
+def test_it_says_when_a_hand_never_became_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    _print(result(read_anyway=2))
+    words = "hands that never became fit, and were read as they were: 2"
+    assert words in capsys.readouterr().out.splitlines()

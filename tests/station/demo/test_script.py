@@ -7,6 +7,7 @@ import pytest
 
 from engine import rulesets
 from station.demo.script import Script
+from vision.render import Scene
 
 
 class Table:
@@ -95,7 +96,7 @@ class Dazzled(Table):
 
     async def state(self):
         waiting = self.phase == "claim"
-        claim = {"place": 0, "tiles": [], "shown": []} if waiting else None
+        claim = {"place": 0, "claim_no": 1, "tiles": [], "shown": []} if waiting else None
         guidance = {"place": 0, "problems": [], "anyway": False} if waiting else None
         return {**await super().state(), "claim": claim, "guidance": guidance}
 
@@ -130,6 +131,19 @@ def test_the_scripted_referee_has_a_zone_read_as_it_is_after_twenty_seconds(tmp_
     asyncio.run(script.play())
     assert len(table.claims) == 1
     assert table.anyway_at == [25.0]
+
+
+def test_what_was_rendered_at_a_claim_is_kept_to_judge_its_reading_by(tmp_path):
+    table = Dazzled()
+    scene = tmp_path / "scene.json"
+    rules = rulesets.load("zhenjiang")
+    script = Script(table, rules, scene, table=0, hands=1, seed=1, mend=False, now=table.clock)
+    table.script = script
+    asyncio.run(script.play())
+    hands = Scene.load(scene).hands
+    assert {place: truth.total() for (_, _, place), truth in script.truths.items()} == {
+        None if place == 0 else place: len(hands[place].kinds) if place in hands else 0 for place in range(4)
+    }
 
 
 def test_the_tile_shows_its_face_as_soon_as_the_machine_flips_it(tmp_path):

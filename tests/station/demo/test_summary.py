@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from station import messages as m
-from station.demo.summary import Counts, count, percentiles, silently_wrong, typed_over
+from station.demo.summary import Counts, count, percentiles, typed_over
 from station.session import Event
 
 
@@ -109,28 +109,14 @@ def test_percentiles(values: list[float], p50: float | None, p99: float | None) 
     assert percentiles(values) == {"p50": p50, "p99": p99}
 
 
-def _silent(*bodies: m.Body) -> int:
-    return silently_wrong([Event(n, 0.0, body) for n, body in enumerate(bodies, 1)])
-
-
-def test_a_reading_without_doubt_that_is_mended_was_silently_wrong() -> None:
-    mended = m.TileMended(hand=1, claim=1, index=0, kind="2m", was="1m")
-    approved = m.TileMended(hand=1, claim=1, index=0, kind="1m", was="1m")
-    assert _silent(_read("1m 2m"), mended, mended) == 1
-    assert _silent(_read("1m 2m"), approved) == 0
-    assert _silent(_read("1m 2m 3m"), _read("1m 2m 4m", photo=None)) == 1
-    assert _silent(_read("1m 2m 3m"), _read("3m 2m 1m", photo=None)) == 0
-
-
-def test_a_reading_in_doubt_is_not_silent() -> None:
-    mended = m.TileMended(hand=1, claim=1, index=0, kind="2m", was="1m")
-    doubted = msgspec.structs.replace(_read("1m 2m"), why=["low_score"])
-    assert _silent(doubted, mended) == 0
-
-
 def test_what_was_waited_for_is_counted_and_is_not_the_time_of_a_reading() -> None:
     claim = m.HandClaimed(hand=1, claim=1, place=0, how="self", source=None)
     waited = msgspec.structs.replace(_read("1m"), waited={"moving": 2, "glare": 1})
     counts = _counts(claim, waited, msgspec.structs.replace(waited, place=1))
     assert counts.guidance == {"moving": 4, "glare": 2}
+    assert counts.read_anyway == 0
     assert counts.frame_to_verdict == []
+
+
+def test_hands_that_were_read_as_they_were_are_counted() -> None:
+    assert _counts(_read("1m"), msgspec.structs.replace(_read("1m", claim=2), anyway=True)).read_anyway == 1
