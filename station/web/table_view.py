@@ -26,6 +26,7 @@ DOUBTS_OF_ALL: Final = frozenset(
         "cut_at_border",
         "odd_size",
         "unseen_tile",
+        "stray_back",
         "indicator_changed",
         "indicator_gone",
         "indicator_moved",

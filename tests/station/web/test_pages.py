@@ -418,6 +418,13 @@ def test_assets_are_there_and_cached_by_their_hash(client):
     assert client.get("/static/hand.js").headers["cache-control"] == "no-cache"
 
 
+def test_a_face_down_tile_left_out_of_the_hand_is_told():
+    state = sample("claim")
+    state["claim"]["why"] = ["stray_back"]
+    told = "A face-down tile that belongs to no meld"
+    assert told in text_of(render_fragment("referee", state, "en"))
+
+
 def test_what_keeps_a_zone_from_being_read_is_told_and_can_be_passed_over():
     state = sample("claim")
     problem = {"code": "hand_in_view", "box": [1.0, 2.0, 3.0, 4.0]}
