@@ -7,7 +7,7 @@ All take the picture of one zone, looked at straight on (`Calibration.rectify`, 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vision.hand import HandLayout, HandShape, expected_tiles, hand_layout, public_layout
 from vision.indicator import IndicatorState, indicator_of, shown_tile
@@ -48,8 +48,13 @@ class HandReading:
 
     @property
     def sound(self) -> bool:
-        """Whether every group laid as a meld shows one: else a tile of it was misread, or more lies there."""
-        return all(is_meld([self.reading.kinds[i] for i in meld]) for meld in self.layout.melds)
+        """Whether every group laid as a meld shows one, and no tile outside of these lies face down: else
+        a tile was misread, or more lies there.
+        """
+        kinds, win = self.reading.kinds, self.layout.win
+        loose = (*self.layout.concealed, *(() if win is None else (win,)))
+        melds = all(is_meld([kinds[i] for i in meld]) for meld in self.layout.melds)
+        return melds and all(kinds[i] != BACK for i in loose)
 
 
 def read_claimed(
@@ -94,16 +99,25 @@ def read_shown(
 ) -> HandReading:
     """Read what a player without a claim shows: melds, flowers and spread tiles.
 
-    Concealed tiles that lie face down are left out of the reading; open tiles that belong to nothing stay in
-    it as ``layout.concealed``, for a person to look at. A player who shows nothing gives an empty reading
+    Concealed tiles that lie face down are left out of the reading, where there is 韶 only those in a row of
+    their own; open tiles that belong to nothing stay in it as ``layout.concealed``, for a person to look at.
+    A player who shows nothing gives an empty reading
     with the doubt ``no_tiles``. What is in doubt beside the tiles, such as one overlooked, stays in doubt.
     """
+    shape = replace(shape, covered=True)
     reading = reader.read(image, kinds=kinds, shape=shape, long_side=strip_side(image))
     layout = public_layout(reading.rows, reading.groups, reading.kinds, shape)
-    covered = {i for i in layout.concealed if reading.kinds[i] == BACK}
+    covered = {i for i in layout.concealed if reading.kinds[i] == BACK} - _beside_open(reading, shape)
     shown = reading.only(i for i in range(len(reading.tiles)) if i not in covered)
     boxes = tuple(reading.tiles[i].box for i in sorted(covered))
     return HandReading(shown, public_layout(shown.rows, shown.groups, shown.kinds, shape), covered=boxes)
+
+
+def _beside_open(reading: Reading, shape: HandShape) -> set[int]:
+    """Tiles in a row with open ones: what lies face down there may be left of a 韶, where there are such."""
+    if "H" not in shape.melds:
+        return set()
+    return {i for row in reading.rows if any(reading.kinds[k] != BACK for k in row) for i in row}
 
 
 def look_indicator(

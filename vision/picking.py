@@ -76,8 +76,13 @@ def pick(
     glance: Glance,
     settings: DecodeSettings,
     limits: Thresholds,
+    *,
+    covered_apart: bool = False,
 ) -> Picked:
-    """Classify the candidates and keep those that are tiles lying in ``area``, ``expect`` of them."""
+    """Classify the candidates and keep those that are tiles lying in ``area``, ``expect`` of them.
+
+    ``covered_apart``: whether tiles that lie face down apart from the open ones are kept as well.
+    """
     asked = _worth_asking(candidates, expect, area, settings.threshold)
     found, odd = candidates.found.take(asked), candidates.odd[asked]
     inside = inside_share(found.boxes, area)
@@ -85,7 +90,7 @@ def pick(
     sight = replace(sight, shares=trust_detector(sight.shares, found.scores))
     shares = sight.shares
     is_tile = (shares[:, -1] < NOT_A_TILE) & ~_gaps(found, shares) & ~odd & (inside >= INSIDE)
-    vague = is_tile & _vague_backs(found, shares, is_tile, limits)
+    vague = is_tile & _vague_backs(found, shares, is_tile, limits, covered_apart=covered_apart)
     is_tile &= ~vague
     worth = np.where(is_tile, found.scores, 0.1 * found.scores).astype(np.float32)
     if expect is None:
@@ -177,11 +182,17 @@ def _beside_alike(boxes: Floats, tiles: Detections, shares: Floats) -> NDArray[n
 
 
 def _vague_backs(
-    found: Detections, shares: Floats, is_tile: NDArray[np.bool_], limits: Thresholds
+    found: Detections,
+    shares: Floats,
+    is_tile: NDArray[np.bool_],
+    limits: Thresholds,
+    *,
+    covered_apart: bool,
 ) -> NDArray[np.bool_]:
     """Mark the boxes ``(N,)`` that may lie face down where no face-down tile belongs.
 
-    Most that the classifier is not sure of are cloth; one that touches no open tile lies in a wall.
+    Most that the classifier is not sure of are cloth; one that touches no open tile lies in a wall, unless
+    tiles may lie ``covered_apart``.
     """
     back, opened = shares.argmax(axis=1) == BACK, is_tile & (shares.argmax(axis=1) < BACK)
     if not back.any() or not opened.any():
@@ -190,7 +201,8 @@ def _vague_backs(
     vague = (shares[:, BACK] < limits.doubt) & ~_beside_alike(found.boxes, tiles, shares[opened])
     away = np.linalg.norm(found.centres[:, None] - tiles.centres[None], axis=2)
     reach = TOUCHING * (tiles.sizes.max(axis=1)[None] + found.sizes.max(axis=1)[:, None]) / 2
-    return np.asarray(back & (vague | (away > reach).all(axis=1)), np.bool_)
+    apart = (away > reach).all(axis=1)
+    return np.asarray(back & (vague & ~apart if covered_apart else vague | apart), np.bool_)
 
 
 def _gaps(found: Detections, shares: Floats) -> NDArray[np.bool_]:

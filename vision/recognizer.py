@@ -119,6 +119,7 @@ class Recognizer:
             lambda boxes: self._judge(tile_crops(part, boxes))[0],
             self.settings,
             self.limits,
+            covered_apart=shape is not None and shape.covered,
         )
         found = picked.found.shifted(x0, y0)
         lie = arrange(found)

@@ -33,13 +33,15 @@ class HandShape:
 
     ``tiles``: concealed tiles of a hand without melds that waits for one more (13 or 16); ``melds``: letters
     of the notation (``C`` chow, ``P`` pung, ``K`` exposed and ``A`` concealed kong, ``H`` 韶); ``spread``:
-    whether honours and 么鸡 are spread (Fengcheng §3); ``red``: whether some fives are red.
+    whether honours and 么鸡 are spread (Fengcheng §3); ``red``: whether some fives are red; ``covered``:
+    whether tiles may lie face down apart from the others, as before a player without a claim.
     """
 
     tiles: int = 13
     melds: str = "CPKA"
     spread: bool = False
     red: bool = False
+    covered: bool = False
 
     def meld(self, kinds: Sequence[str]) -> str | None:
         """Letter of the meld that tiles show, None where they show none that this rule set has."""

@@ -10,7 +10,8 @@ from station.table.facts import FIVES, has_red_fives
 from station.table.handtiles import CONCEALED, FLOWER, LOOSE, MELD, SPREAD, WIN
 from vision.hand import HandLayout, HandShape
 from vision.hand_reading import HandReading
-from vision.readings import Reading
+from vision.readings import STRAY_BACK, Reading
+from vision.shapes import BACK
 
 SPREADS = "spread"
 """Call by which tiles are spread, in the rule sets that have it."""
@@ -42,10 +43,16 @@ def tiles_of(hand: HandReading, *, claimed: bool = True, red: bool = False) -> l
     apart = CONCEALED if claimed else LOOSE
     tiles = [_tile(hand.reading, index, group) for group, index in _grouped(layout, apart)]
     tiles = [_doubted(tile, LOOSE_TILE) if tile.group == LOOSE else tile for tile in tiles]
+    tiles = [_doubted(tile, STRAY_BACK) if _lies_hidden(tile) else tile for tile in tiles]
     return [
         _doubted(tile, RED_UNSURE) if red and tile.kind in FIVES and tile.red is None else tile
         for tile in tiles
     ]
+
+
+def _lies_hidden(tile: m.TileRead) -> bool:
+    """Tell whether one of a claimed hand's own tiles lies face down and nothing was said of it yet."""
+    return tile.kind == BACK and tile.group in (CONCEALED, WIN) and STRAY_BACK not in tile.why
 
 
 def _grouped(layout: HandLayout, apart: str) -> list[tuple[str, int]]:

@@ -87,6 +87,17 @@ def test_tiles_laid_as_a_meld_that_show_none_are_not_sound() -> None:
     assert (torn.complete, torn.reading.accept, torn.sound) == (True, True, False)
 
 
+def test_a_white_dragon_of_the_concealed_tiles_that_passes_for_a_back_is_not_sound() -> None:
+    """Beside two alike it looks like the end of a concealed kong, which only a group of its own can be."""
+    hand = read_claimed(
+        Table([["1m 2m 3m 4m 5m 6m 7z 7z back 5z 5z 1s 1s", "1s"]]), STRIP, HandShape(13, "CPKA")
+    )
+    assert not hand.sound
+    hidden = Table([["1m 2m 3m 4m 5m 6m 9m back 7z 7z back 1s 1s", "1s"]])
+    hand = read_claimed(hidden, STRIP, HandShape(13, "CPKA"))
+    assert (hand.complete, hand.reading.accept, hand.sound) == (True, True, False)
+
+
 def test_a_claim_without_a_winning_tile() -> None:
     hand = read_claimed(Table([["4p " * 16]]), STRIP, XIAMEN, win=False)
     assert (hand.layout.win, len(hand.layout.concealed), hand.complete) == (None, 16, True)
@@ -104,6 +115,14 @@ def test_a_shao_left_covered_is_in_doubt() -> None:
     hand = read_shown(Table([["back back back", "1p 1p 1p"]]), STRIP, FENGCHENG)
     assert len(hand.layout.melds) == 2
     assert hand.reading.why == ("stray_back",)
+
+
+def test_what_is_left_of_a_shao_among_the_melds_stays_in_doubt() -> None:
+    hand = read_shown(Table([["1p 1p 1p", "back back"], ["back " * 10]]), STRIP, FENGCHENG)
+    assert (hand.reading.kinds, hand.reading.why) == (("1p", "1p", "1p", "back", "back"), ("stray_back",))
+    assert len(hand.covered) == 10
+    elsewhere = read_shown(Table([["1p 1p 1p", "back back"]]), STRIP, XIAMEN)
+    assert (elsewhere.reading.kinds, elsewhere.reading.accept) == (("1p", "1p", "1p"), True)
 
 
 @pytest.mark.parametrize("covered", [["back " * 13], []], ids=["tiles face down", "tiles kept back"])

@@ -85,3 +85,29 @@ def test_a_back_that_touches_no_tile_is_a_doubt_and_no_tile() -> None:
     assert (len(open_number.found), open_number.whole) == (6, frozenset({"stray_back"}))
     known = pick(candidates, 6, AREA, look, glance, DecodeSettings(), Thresholds())
     assert (len(known.found), known.whole) == (6, frozenset())
+
+
+def test_backs_apart_from_all_open_tiles_are_kept_where_tiles_may_lie_so() -> None:
+    apart = [(100.0 + 31 * k, 40.0, 130.0 + 31 * k, 80.0) for k in range(3)]
+    found = Detections.of([*ROW, *apart], [0.9] * 9)
+
+    def look(boxes: Floats) -> Sight:
+        rows = [shares(back=0.6, _5z=0.4) if tuple(b) in apart else shares(_1m=1.0) for b in boxes.tolist()]
+        return Sight(np.stack(rows), np.ones(len(boxes), np.float32))
+
+    def glance(boxes: Floats) -> Floats:
+        return np.tile(shares(other=1.0), (len(boxes), 1))
+
+    candidates = Candidates(found, np.zeros(len(found), bool))
+    for covered_apart, kept in ((False, 6), (True, 9)):
+        picked = pick(
+            candidates,
+            None,
+            AREA,
+            look,
+            glance,
+            DecodeSettings(),
+            Thresholds(),
+            covered_apart=covered_apart,
+        )
+        assert len(picked.found) == kept

@@ -13,7 +13,7 @@ from engine import rulesets
 from station import messages as m
 from station.table.acting import Actor
 from station.table.camera_worker import _windows
-from station.table.interpret import shape_of
+from station.table.interpret import shape_of, tiles_of
 from station.web.pages import render_fragment
 from station.web.referee_view import referee
 from station.web.words import Words
@@ -75,6 +75,20 @@ def test_the_claimed_hand_is_read_first_then_each_other_side_once(
         assert len(eyes.looks) == 3
 
     asyncio.run(play())
+
+
+def test_a_tile_face_down_among_the_concealed_ones_of_a_claim_is_doubted(
+    seeing: Callable[[str], Any], reading_of: Callable[..., Any]
+) -> None:
+    row = [_row("1m 2m 3m 4m 5m 6m 9m back 7z 7z back 1s 1s"), ["1s"]]
+    seen = asyncio.run(_hand_of(seeing("mcr"), reading_of([row])))
+    doubted = [(tile.kind, tile.why) for tile in tiles_of(seen.hand) if tile.why]
+    assert doubted == [("back", ["stray_back"])] * 2
+
+
+async def _hand_of(eyes: Any, reading: Any) -> Any:
+    eyes.hand_reading = reading
+    return await eyes.hand(0, win=True)
 
 
 def test_what_may_lie_unseen_before_a_loser_is_told_with_his_name(
