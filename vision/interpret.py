@@ -174,14 +174,15 @@ def _surplus(kinds: Sequence[str], scores: Sequence[float]) -> set[int]:
     return surplus
 
 
-def _covered(lie: Arrangement, kinds: Sequence[str], shape: HandShape) -> set[int]:
-    """Positions of face-down tiles within a concealed kong or opened face-down set."""
-    covered: set[int] = set()
+def _covered(lie: Arrangement, kinds: Sequence[str], shape: HandShape) -> dict[int, str]:
+    """Positions of face-down tiles within a concealed kong or opened face-down set, and what they are."""
+    covered: dict[int, str] = {}
     windows = [row[k : k + size] for row in lie.rows for size in (3, 4) for k in range(len(row) - size + 1)]
     for window in windows:
         shown = [kinds[i] for i in window]
-        if shape.meld(shown) in ("A", "H") and meld_faces(shown) is not None:
-            covered.update(i for i in window if kinds[i] == BACK)
+        faces = meld_faces(shown)
+        if shape.meld(shown) in ("A", "H") and faces is not None:
+            covered.update((i, faces[0]) for i in window if kinds[i] == BACK)
     return covered
 
 
@@ -198,7 +199,7 @@ def _blanks(lie: Arrangement, kinds: Sequence[str], shape: HandShape) -> set[int
 
 def _low(
     ordered: Sequence[Opinion],
-    covered: set[int],
+    covered: Collection[int],
     order: Sequence[int],
     limits: Thresholds,
     sight: Sight | None,
@@ -245,9 +246,11 @@ def tile_readings(
     group_of = {i: g for g, members in enumerate(lie.groups) for i in members}
     ordered = [seen[i] for i in lie.order]
     kinds = [opinion.kind for opinion in ordered]
-    surplus, covered = _surplus(kinds, [o.score for o in ordered]), _covered(lie, kinds, shape)
+    covered = _covered(lie, kinds, shape)
+    copies = [covered.get(i, kind) for i, kind in enumerate(kinds)]
+    surplus = _surplus(copies, [o.score for o in ordered])
     backs = {i for i, kind in enumerate(kinds) if kind == BACK}
-    strays = backs - covered if len(backs) < len(kinds) else set()
+    strays = backs - covered.keys() if len(backs) < len(kinds) else set()
     low = _low(ordered, covered, lie.order, limits, sight)
     reds = sight.red if sight is not None and shape.red else None
     blanks = _blanks(lie, kinds, shape)

@@ -97,6 +97,12 @@ def test_the_least_certain_of_five_copies_is_doubted() -> None:
     assert [tile.doubts for tile in tiles] == [(), (), ("fifth_copy",), (), ()]
 
 
+def test_the_face_down_tiles_of_a_kong_are_copies_too() -> None:
+    kong = ["back", "7s", "7s", "back"]
+    assert why_not(read([*kong, "8s"]), 5) == ()
+    assert [tile.doubts for tile in read([*kong, "7s"], [0.99] * 4 + [0.8])][4] == ("fifth_copy",)
+
+
 def test_a_flower_exists_once() -> None:
     assert why_not(read(["1f", "1f"]), 2) == ("fifth_copy",)
 
