@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,6 +48,9 @@ ALTERNATIVES = 3
 WHITE = "5z"
 NO_PRINT = [TILE_IDS.index(WHITE), TILE_IDS.index(BACK), -1]
 """Columns of shares that stand for a face without print: a blank white dragon, a back, no tile."""
+PEEPS = 0.1
+"""Share of a meld's own kind from which on its end may lie open."""
+LIKELY_BACK = 0.25
 DRAWN = frozenset({"1s", *(f"{n}f" for n in range(1, 9))})
 """Kinds that every maker draws in another way: what was never seen is misread as one of them most often."""
 COPIES = 4
@@ -199,20 +202,24 @@ def _blanks(lie: Arrangement, kinds: Sequence[str], shape: HandShape) -> set[int
 
 def _low(
     ordered: Sequence[Opinion],
-    covered: Collection[int],
+    covered: Mapping[int, str],
     order: Sequence[int],
     limits: Thresholds,
     sight: Sight | None,
 ) -> set[int]:
-    """Positions of tiles whose kind is not probable enough.
+    """Positions of tiles whose kind is not probable enough, the kinds that the set in play lacks counted in.
 
-    Where the meld around it tells that a tile lies face down, it is enough that no print was seen there.
+    Where the meld around it (``covered``: what it would be) tells that a tile lies face down, it is enough
+    that no print was seen there, its own least of all: an exposed kong may not pass for a concealed one.
     """
     low: set[int] = set()
     for position, (index, opinion) in enumerate(zip(order, ordered, strict=True)):
-        score, floor = opinion.score, 1.0 if sight is None else float(sight.floor[index])
+        score = opinion.score * (1 - opinion.outside)
+        floor = 1.0 if sight is None else float(sight.floor[index])
         if position in covered and sight is not None:
-            score, floor = float(sight.shares[index, NO_PRINT].sum()), 1.0
+            share = sight.shares[index]
+            if share[TILE_IDS.index(covered[position])] < PEEPS and share[TILE_IDS.index(BACK)] > LIKELY_BACK:
+                score, floor = float(share[NO_PRINT].sum()), 1.0
         if score < limits.needed(opinion.kind) or floor < limits.floor:
             low.add(position)
     return low

@@ -243,6 +243,11 @@ class Reading:
         at_tiles = {code for tile in self.tiles for code in tile.doubts}
         return tuple(code for code in self.why if code in BESIDE and code not in at_tiles)
 
+    def doubted(self, code: str) -> Reading:
+        """Return the same reading with one more doubt of the whole."""
+        why = tuple(known for known in DOUBT_CODES if known == code or known in self.why)
+        return replace(self, accept=False, why=why)
+
     def only(self, chosen: Iterable[int]) -> Reading:
         """Return the reading of some of its tiles (indices), as if the others did not lie there.
 

@@ -12,6 +12,8 @@ __all__ = ["cut_off", "odd_sizes", "usual_sizes"]
 
 ENOUGH = 5
 """Boxes from which on a slope of their sizes across the picture is believed."""
+ASPECT = 0.74
+"""Width by height of a tile."""
 WITNESSES = 3
 """Boxes away from the edge from which on they tell how large a whole tile is."""
 STIFF = 0.3
@@ -64,13 +66,30 @@ def odd_sizes(
 def cut_off(found: Detections, area: Box, border: float, whole: float) -> NDArray[np.bool_]:
     """Mark the boxes ``(N,)`` that reach the edge of ``area``, pixels, and may miss a part beyond it.
 
-    Within ``border`` pixels counts as reaching. One that is at least ``whole`` times as large as tiles are
-    there, judged by boxes away from the edge, is all there; with few of them nobody knows.
+    Within ``border`` pixels counts as reaching. One that reaches as far inwards as a tile does there, or
+    ``whole`` of it, is all there: how large tiles are is told by boxes away from the edge, how far this one
+    is turned by its extent along the edge. With few witnesses, and in a corner, nobody knows.
     """
     low, high = np.asarray(area[:2]) + border, np.asarray(area[2:]) - border
-    outer = np.hstack([found.boxes[:, :2] <= low, found.boxes[:, 2:] >= high])
+    outer = np.asarray((found.boxes[:, :2] <= low) | (found.boxes[:, 2:] >= high), np.bool_)
     reaches = np.asarray(outer.any(axis=1), np.bool_)
     if not reaches.any() or (~reaches).sum() < WITNESSES:
         return reaches
     usual = usual_sizes(found.take(~reaches), found.centres)
-    return np.asarray(reaches & (np.prod(found.sizes, axis=1) < whole * usual), np.bool_)
+    inwards = np.where(outer[:, 0], found.sizes[:, 0], found.sizes[:, 1])
+    along = np.where(outer[:, 0], found.sizes[:, 1], found.sizes[:, 0])
+    short, long = np.sqrt(usual * ASPECT), np.sqrt(usual / ASPECT)
+    cut = inwards < whole * _reach(along, short, long)
+    return np.asarray(reaches & (cut | outer.all(axis=1)), np.bool_)
+
+
+def _reach(along: Floats, short: Floats, long: Floats) -> Floats:
+    """How far tiles of ``short`` x ``long`` reach across an edge that they take ``along`` of, all ``(N,)``.
+
+    Taking the short side's width, a tile stands with the long one across; taking more than the long one, it
+    is turned.
+    """
+    diagonal, corner = np.hypot(short, long), np.arctan2(short, long)
+    turn = np.maximum(0, corner - np.arccos(np.clip(along / diagonal, 0, 1)))
+    turned = short * np.cos(turn) + long * np.sin(turn)
+    return np.asarray(np.where(along < (short + long) / 2, long, turned), np.float32)

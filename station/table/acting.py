@@ -30,6 +30,7 @@ from station.table.runtime import Table
 from station.table.view import Guidance
 from vision.errors import VisionError
 from vision.indicator import ONE, SEVERAL, UNSURE
+from vision.readings import WRONG_COUNT
 
 log = structlog.get_logger()
 
@@ -284,9 +285,16 @@ class Actor:
                 await asyncio.sleep(LOOK_AGAIN_S)
             for win in apart:
                 seen = await eyes.hand(side, win=win, anyway=anyway)
-                if isinstance(seen, Unfit) or seen.hand.complete:
+                if isinstance(seen, Unfit):
                     return seen
+                if seen.hand.complete:
+                    return seen if win == apart[0] else _less_likely(seen)
         return seen
+
+
+def _less_likely(seen: SeenHand) -> SeenHand:
+    """Doubt a whole hand without a tile apart: a hand with one of which a tile hides looks the same."""
+    return replace(seen, hand=replace(seen.hand, reading=seen.hand.reading.doubted(WRONG_COUNT)))
 
 
 def _indicator_trouble(seen: Seen) -> str | None:

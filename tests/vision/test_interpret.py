@@ -248,10 +248,18 @@ def test_a_tile_that_the_meld_tells_to_lie_face_down_needs_only_no_print(
     assert tiles[0].doubts == doubts
 
 
+def test_kinds_that_the_set_in_play_lacks_count_against_the_others() -> None:
+    found = Detections.of([(100, 100, 130, 140)])
+    seen = opinions(shares(_5m=0.5, _5f=0.29, _6m=0.21), LABELS, frozenset({"5m", "6m"}))
+    assert seen[0].score > 0.7
+    tiles = tile_readings(found, seen, arrange(found), AREA, Thresholds())
+    assert tiles[0].doubts == ("low_score",)
+
+
 def test_a_tile_that_is_mostly_outside_the_set_is_doubted() -> None:
     found = Detections.of([(100, 100, 130, 140)])
     tiles = tile_readings(found, [Opinion((("1m", 0.99),), 0.5)], arrange(found), AREA, Thresholds())
-    assert tiles[0].doubts == ("not_in_set",)
+    assert tiles[0].doubts == ("low_score", "not_in_set")
 
 
 def test_a_weak_box_is_doubted() -> None:

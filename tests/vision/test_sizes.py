@@ -1,9 +1,10 @@
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vision.readings import Box, Detections
-from vision.sizes import odd_sizes, usual_sizes
+from vision.sizes import cut_off, odd_sizes, usual_sizes
 
 
 def row(sizes: list[float], y: float = 0.0) -> list[Box]:
@@ -52,3 +53,26 @@ def test_tiles_of_one_size_are_of_the_usual_size(width: float, count: int, y: fl
     found = Detections.of(row([width] * count, y))
     area = float(np.prod(found.sizes[0]))
     assert np.allclose(usual_sizes(found, found.centres), area, rtol=0.05)
+
+
+def turned_box(x: float, y: float, degrees: float, w: float = 30, h: float = 40) -> Box:
+    a = np.radians(degrees)
+    wide, high = w * np.cos(a) + h * np.sin(a), h * np.cos(a) + w * np.sin(a)
+    return (x - wide / 2, y - high / 2, x + wide / 2, y + high / 2)
+
+
+@pytest.mark.parametrize("degrees", [0, 10, 20, 30, 90])
+@pytest.mark.parametrize(("seen", "cut"), [(1.0, False), (0.9, False), (0.7, True), (0.5, True)])
+def test_however_a_tile_lies_at_the_edge_half_of_it_is_not_the_whole(
+    degrees: float, seen: float, cut: bool
+) -> None:
+    x0, y0, x1, y1 = turned_box(0, 100, degrees)
+    width = (x1 - x0) * seen
+    row = [turned_box(100 + 31 * k, 100, 0) for k in range(5)]
+    found = Detections.of([(0.0, y0, width, y1), *row])
+    assert cut_off(found, (0, 0, 600, 600), 1.0, 0.85).tolist() == [cut] + [False] * 5
+
+
+def test_what_lies_in_a_corner_may_be_cut() -> None:
+    found = Detections.of([(0, 0, 30, 40), *(turned_box(100 + 31 * k, 100, 0) for k in range(5))])
+    assert cut_off(found, (0, 0, 600, 600), 1.0, 0.85)[0]
