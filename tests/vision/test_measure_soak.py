@@ -1,48 +1,78 @@
-"""The long measurements: silent errors, spoilt hands, tiles turned up. Hours on two cores, `make soak`."""
+"""The long measurements: silent errors, spoilt hands, tiles turned up. An hour or two, part of `make soak`.
+
+QUEZHUO_SOAK_SAMPLE=0.01 reads a hundredth of the hands: it shows that everything runs, and proves nothing.
+"""
+
+import os
 
 import pytest
 
 from vision.model_card import DEFAULT_CARD
-from vision.training.dataset import data_root
+from vision.training.dataset import CROP_SOURCES, PHOTO_SOURCES, data_root
 from vision.training.measure import indicator, robustness, silent
+from vision.training.measure.corrupt import CORRUPTIONS
 from vision.training.measure.hands import OWN
 
 pytestmark = [pytest.mark.soak, pytest.mark.real, pytest.mark.timeout(4 * 3600)]
 
 MODELS = DEFAULT_CARD.parent
+SAMPLE = float(os.environ.get("QUEZHUO_SOAK_SAMPLE", "1"))
 ACCEPTED_HANDS, ACCEPTED, SILENT, MARKED = 3000, 0.90, 1 / 1000, 0.95
 WALL_ENDS, UNSURE = 500, 0.02
-PER_CELL, SPOILT_SILENT, ENOUGH = 600, 1 / 200, 600
-NEVER_SEEN = "crops_camerash"
-"""Its validation crops are a whole tile set that no training knows: there doubt is right, and not counted."""
+PER_CELL, SPOILT_SILENT, ENOUGH = 1000, 1 / 200, 600
+"""Hands a cell are more than the accepted ones from which a cell is judged: some are always refused."""
+
+
+def sample(count):
+    return max(1, round(SAMPLE * count))
 
 
 @pytest.fixture(autouse=True)
 def photographs():
-    if not (data_root() / "rf_table" / "meta.json").exists():
-        pytest.skip(f"the real photographs are not in {data_root()}")
+    missing = [name for name in (*PHOTO_SOURCES, *CROP_SOURCES) if not (data_root() / name).is_dir()]
+    if missing:
+        pytest.skip(f"of the real photographs there is no {missing[0]} in {data_root()}")
 
 
-def test_accepted_hands_are_right(tmp_path):
-    records = silent.measure(MODELS, tmp_path, accepted=ACCEPTED_HANDS, seed=1, threads=2, rendered=(OWN,))
-    one, text = silent.count(records)["table"]["all"], silent.report(records)
-    seen = silent.count([r for r in records if r["source"] != NEVER_SEEN])["table"]["all"]
-    assert seen.accepted >= ACCEPTED * seen.hands, text
-    assert one.silent <= SILENT * one.accepted, text
-    assert one.marked >= MARKED * one.wrong, text
+@pytest.fixture
+def tell(capsys):
+    """Print a report whether the test passes or not: what is counted without a bound has to be seen too."""
+
+    def show(text):
+        with capsys.disabled():
+            print(f"\n{text}")
+
+    return show
 
 
-def test_spoilt_hands_are_right_or_doubted(tmp_path):
-    records = robustness.measure(MODELS, tmp_path, hands=PER_CELL, seed=1, threads=2, rendered=())
-    text = robustness.report(records)
-    for cell, one in robustness.count(records).items():
-        if one.accepted >= ENOUGH:
-            assert one.silent <= SPOILT_SILENT * one.accepted, f"{cell}\n{text}"
+def test_accepted_hands_are_right(tmp_path, tell):
+    wanted = sample(ACCEPTED_HANDS)
+    records = silent.measure(MODELS, tmp_path, accepted=wanted, seed=1, threads=2, rendered=(OWN,))
+    tell(silent.report(records))
+    one = silent.count(records)["table"]["all"]
+    assert one.accepted >= wanted
+    assert one.accepted >= ACCEPTED * one.hands
+    assert one.silent <= SILENT * one.accepted
+    assert one.marked >= MARKED * one.wrong
 
 
-def test_tiles_turned_up_are_right_or_unsure(tmp_path):
-    records = indicator.measure(MODELS, tmp_path, scenes=WALL_ENDS, seed=1, threads=2)
-    verdicts = [r["verdict"] for r in records if r["kind"] and r["source"] != NEVER_SEEN]
-    text = indicator.report(records)
-    assert indicator.WRONG not in [r["verdict"] for r in records], text
-    assert verdicts.count(indicator.UNSURE) <= UNSURE * len(verdicts), text
+def test_spoilt_hands_are_right_or_doubted(tmp_path, tell):
+    hands = sample(PER_CELL)
+    records = robustness.measure(MODELS, tmp_path, hands=hands, seed=1, threads=2, rendered=())
+    tell(robustness.report(records))
+    cells = robustness.count(records)
+    assert {cell: one.hands for cell, one in cells.items()} == {one.cell: hands for one in CORRUPTIONS}
+    judged = {cell: one for cell, one in cells.items() if one.accepted >= sample(ENOUGH)}
+    assert judged, "no cell has enough accepted hands to be judged"
+    wrong = {cell: one.silent for cell, one in judged.items() if one.silent > SPOILT_SILENT * one.accepted}
+    assert not wrong
+
+
+def test_tiles_turned_up_are_right_or_unsure(tmp_path, tell):
+    wall_ends = sample(WALL_ENDS)
+    records = indicator.measure(MODELS, tmp_path, scenes=wall_ends, seed=1, threads=2)
+    tell(indicator.report(records))
+    turned_up = [record["verdict"] for record in records if record["kind"]]
+    assert len(turned_up) == wall_ends
+    assert indicator.WRONG not in [record["verdict"] for record in records]
+    assert turned_up.count(indicator.UNSURE) <= UNSURE * len(turned_up)
