@@ -26,6 +26,8 @@ GROUP_GAP = 0.4
 """A gap of this many tile widths separates groups: between touching (0) and the convention (0.6)."""
 ASPECT = 0.74
 """Width by height of a tile, needed only when a row lies so slanting that boxes do not tell."""
+MISFIT = 0.4
+"""Tile heights that a tile may lie off the line of its row."""
 WITHIN = 0.6
 """Part of the smaller of two boxes in the other; of tiles side by side at 45 degrees it is a third."""
 
@@ -133,30 +135,40 @@ def _line(seen: _Turned, row: NDArray[np.intp]) -> tuple[float, float]:
     return float(v.mean() - slope * u.mean()), slope
 
 
-def _misfit(seen: _Turned, row: NDArray[np.intp], other: NDArray[np.intp]) -> float:
-    """How far, in tile heights, ``other`` lies from the line through ``row``."""
-    offset, slope = _line(seen, row)
-    away = np.abs(seen.v[other] - offset - slope * seen.u[other]) / seen.height[other]
-    return float(away.max())
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Boxes of a row found so far, the line through them and its ends along the rows."""
 
+    boxes: NDArray[np.intp]
+    offset: float
+    slope: float
+    left: float
+    right: float
 
-def _apart(seen: _Turned, row: NDArray[np.intp], other: NDArray[np.intp]) -> bool:
-    """Tell whether two runs do not overlap along the row, so that they could be one row."""
-    return bool(seen.u[row].max() < seen.u[other].min() or seen.u[other].max() < seen.u[row].min())
+    @classmethod
+    def of(cls, seen: _Turned, boxes: NDArray[np.intp]) -> _Run:
+        along = seen.u[boxes]
+        return cls(boxes, *_line(seen, boxes), float(along.min()), float(along.max()))
+
+    def continued_by(self, seen: _Turned, other: _Run) -> bool:
+        """Whether another run lies beside this one, not above or below any of it, and on its line."""
+        if not (self.right < other.left or other.right < self.left):
+            return False
+        u, v, high = seen.u[other.boxes], seen.v[other.boxes], seen.height[other.boxes]
+        return bool((np.abs(v - self.offset - self.slope * u) < MISFIT * high).all())
 
 
 def _joined(seen: _Turned, chains: list[NDArray[np.intp]]) -> list[NDArray[np.intp]]:
     """Join runs that continue each other's line across a wide gap."""
-    rows = sorted(chains, key=len, reverse=True)
-    done: list[NDArray[np.intp]] = []
-    for chain in rows:
+    done: list[_Run] = []
+    for run in (_Run.of(seen, chain) for chain in sorted(chains, key=len, reverse=True)):
         for k, row in enumerate(done):
-            if _apart(seen, row, chain) and _misfit(seen, row, chain) < 0.4:
-                done[k] = np.concatenate([row, chain])
+            if row.continued_by(seen, run):
+                done[k] = _Run.of(seen, np.concatenate([row.boxes, run.boxes]))
                 break
         else:
-            done.append(chain)
-    return done
+            done.append(run)
+    return [row.boxes for row in done]
 
 
 def _rows(found: Detections, angle: float) -> tuple[_Turned, list[NDArray[np.intp]]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.arrange import arrange, narrow
+from vision.arrange import Arrangement, arrange, narrow
 from vision.decode import DecodeSettings, choose, iou_matrix
 from vision.interpret import Sight, Thresholds, trust_detector
 from vision.model_card import LABELS
@@ -61,9 +61,10 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """Boxes taken for tiles, what they show, and the doubts of the whole reading."""
+    """Boxes taken for tiles, how they lie, what they show, and the doubts of the whole reading."""
 
     found: Detections
+    lie: Arrangement
     sight: Sight
     whole: frozenset[str]
 
@@ -113,9 +114,10 @@ def pick(
         ODD_SIZE: bool((opened & odd[left]).any()),
     }
     tiles = found.take(kept)
+    lie = arrange(tiles)
     if len(tiles):
         rest = left[within & ~odd[left] & ~opened & (_overlap(found.boxes[left], tiles) < TAKEN)]
-        places = unseen_places(tiles, arrange(tiles), area)
+        places = unseen_places(tiles, lie, area)
         beside = glance(places) if len(places) else shares[:0]
         boxes, shown = np.concatenate([found.boxes[rest], places]), np.concatenate([shares[rest], beside])
         faces = shares[kept].argmax(axis=1) < BACK
@@ -128,7 +130,7 @@ def pick(
         vague = vague[left] & (found.scores[left] >= settings.threshold) & (expect is None)
         alarms[STRAY_BACK] = bool(vague.any())
         alarms[UNSEEN_TILE] = bool((printed | blank | covered).any())
-    return Picked(tiles, sight.take(kept), frozenset(code for code, sounds in alarms.items() if sounds))
+    return Picked(tiles, lie, sight.take(kept), frozenset(code for code, sounds in alarms.items() if sounds))
 
 
 def _worth_asking(

@@ -12,7 +12,6 @@ import numpy as np
 import onnxruntime as ort
 
 from vision.areas import better_sides, clip_region, with_margin
-from vision.arrange import arrange
 from vision.decode import DecodeSettings, decode
 from vision.errors import ModelError
 from vision.imaging import CROP_HEIGHT, CROP_WIDTH, fit, tile_crops
@@ -122,7 +121,7 @@ class Recognizer:
             covered_apart=shape is not None and shape.covered,
         )
         found = picked.found.shifted(x0, y0)
-        lie = arrange(found)
+        lie = picked.lie
         seen = opinions(picked.sight.shares, LABELS, kinds)
         edge = (0.0, 0.0, float(size[0]), float(size[1]))
         tiles = tile_readings(found, seen, lie, edge, self.limits, shape, picked.sight)
