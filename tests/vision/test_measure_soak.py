@@ -17,14 +17,25 @@ pytestmark = [pytest.mark.soak, pytest.mark.real, pytest.mark.timeout(4 * 3600)]
 
 MODELS = DEFAULT_CARD.parent
 SAMPLE = float(os.environ.get("QUEZHUO_SOAK_SAMPLE", "1"))
+STRANGERS = frozenset({"crops_camerash"})
+"""Sources whose faces here are of a tile set that training knows nothing of (vision/models/README.md).
+
+There a doubt is usual: they take no part in how much has to be accepted, only in how little may be wrong.
+"""
 ACCEPTED_HANDS, ACCEPTED, SILENT, MARKED = 3000, 0.90, 1 / 1000, 0.95
 WALL_ENDS, UNSURE = 500, 0.02
+BESIDE = 1.25
+"""How many more are read in all, since some are of strangers."""
 PER_CELL, SPOILT_SILENT, ENOUGH = 1000, 1 / 200, 600
 """Hands a cell are more than the accepted ones from which a cell is judged: some are always refused."""
 
 
 def sample(count):
     return max(1, round(SAMPLE * count))
+
+
+def known(records):
+    return [record for record in records if record["source"].split("/")[0] not in STRANGERS]
 
 
 @pytest.fixture(autouse=True)
@@ -46,14 +57,15 @@ def tell(capsys):
 
 
 def test_accepted_hands_are_right(tmp_path, tell):
-    wanted = sample(ACCEPTED_HANDS)
+    wanted = sample(BESIDE * ACCEPTED_HANDS)
     records = silent.measure(MODELS, tmp_path, accepted=wanted, seed=1, threads=2, rendered=(OWN,))
-    tell(silent.report(records))
-    one = silent.count(records)["table"]["all"]
-    assert one.accepted >= wanted
-    assert one.accepted >= ACCEPTED * one.hands
-    assert one.silent <= SILENT * one.accepted
-    assert one.marked >= MARKED * one.wrong
+    tell(silent.report(records, STRANGERS))
+    whole, familiar = (silent.count(part)["table"]["all"] for part in (records, known(records)))
+    assert familiar.accepted >= sample(ACCEPTED_HANDS)
+    assert familiar.accepted >= ACCEPTED * familiar.hands
+    assert familiar.silent <= SILENT * familiar.accepted
+    assert whole.silent <= SILENT * whole.accepted
+    assert whole.marked >= MARKED * whole.wrong
 
 
 def test_spoilt_hands_are_right_or_doubted(tmp_path, tell):
@@ -69,10 +81,9 @@ def test_spoilt_hands_are_right_or_doubted(tmp_path, tell):
 
 
 def test_tiles_turned_up_are_right_or_unsure(tmp_path, tell):
-    wall_ends = sample(WALL_ENDS)
-    records = indicator.measure(MODELS, tmp_path, scenes=wall_ends, seed=1, threads=2)
+    records = indicator.measure(MODELS, tmp_path, scenes=sample(BESIDE * WALL_ENDS), seed=1, threads=2)
     tell(indicator.report(records))
-    turned_up = [record["verdict"] for record in records if record["kind"]]
-    assert len(turned_up) == wall_ends
+    turned_up = [record["verdict"] for record in known(records) if record["kind"]]
+    assert len(turned_up) >= sample(WALL_ENDS)
     assert indicator.WRONG not in [record["verdict"] for record in records]
     assert turned_up.count(indicator.UNSURE) <= UNSURE * len(turned_up)
