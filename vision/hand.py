@@ -42,6 +42,7 @@ __all__ = [
     "lay_meld",
     "meld_faces",
     "meld_letter",
+    "melds_left_out",
     "public_layout",
     "spread_of",
 ]
@@ -125,6 +126,24 @@ def public_layout(
     loose = [i for unit in _of(LOOSE, units) for i in unit]
     flowers = [i for unit in _of(FLOWERS, units) for i in unit]
     return _layout(_of(MELD, units), loose, flowers, _of(SPREAD, units), win=False)
+
+
+def melds_left_out(
+    layout: HandLayout, rows: Runs, groups: Runs, kinds: Sequence[str], shape: HandShape
+) -> bool:
+    """Tell whether a group above the nearest row shows a meld that the layout does not name one.
+
+    Then the row did not divide into melds for another group's sake, such as two tiles alike: the middle of a
+    concealed kong whose ends were overlooked.
+    """
+    filled = [row for row in rows if not all(is_flower(kinds[i]) for i in row)]
+    upper = {i for row in filled[:-1] for i in row}
+    named = {i for unit in (*layout.melds, *layout.spread) for i in unit}
+    return any(
+        group[0] in upper - named and shape.meld([kinds[i] for i in group]) is not None
+        for group in groups
+        if group
+    )
 
 
 def spread_of(layout: HandLayout, kinds: Sequence[str]) -> Spread:

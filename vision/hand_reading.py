@@ -9,10 +9,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from vision.hand import HandLayout, HandShape, expected_tiles, hand_layout, public_layout
+from vision.hand import (
+    HandLayout,
+    HandShape,
+    expected_tiles,
+    hand_layout,
+    melds_left_out,
+    public_layout,
+)
 from vision.indicator import IndicatorState, indicator_of, shown_tile
 from vision.reading_service import Reader, strip_side
-from vision.readings import Box, Image, Reading, TileReading
+from vision.readings import UNSEEN_TILE, Box, Image, Reading, TileReading
 from vision.shapes import BACK, is_flower, is_meld
 from vision.vote import vote
 
@@ -90,8 +97,16 @@ def _claimed(
     win: bool,
 ) -> HandReading:
     reading = reader.read(image, expect=expect, kinds=kinds, shape=shape, long_side=strip_side(image))
+    return _parted(reading, shape, win=win)
+
+
+def _parted(reading: Reading, shape: HandShape, *, win: bool) -> HandReading:
+    """Name the parts of a claimed hand; in doubt where what lies above is cut into melds but for one part."""
     layout = hand_layout(reading.rows, reading.groups, reading.kinds, shape, win=win)
-    return HandReading(reading, layout, expected_tiles(layout, reading.kinds, shape, win=win))
+    expected = expected_tiles(layout, reading.kinds, shape, win=win)
+    if melds_left_out(layout, reading.rows, reading.groups, reading.kinds, shape):
+        reading = reading.doubted(UNSEEN_TILE)
+    return HandReading(reading, layout, expected)
 
 
 def read_shown(
@@ -134,9 +149,7 @@ def look_indicator(
 
 def voted_claimed(hands: Sequence[HandReading], shape: HandShape, *, win: bool = True) -> HandReading:
     """Put readings of a claimed hand in several frames together, see `vision.vote`."""
-    reading = vote([hand.reading for hand in hands])
-    layout = hand_layout(reading.rows, reading.groups, reading.kinds, shape, win=win)
-    return HandReading(reading, layout, expected_tiles(layout, reading.kinds, shape, win=win))
+    return _parted(vote([hand.reading for hand in hands]), shape, win=win)
 
 
 def voted_shown(hands: Sequence[HandReading], shape: HandShape) -> HandReading:

@@ -98,6 +98,22 @@ def test_a_white_dragon_of_the_concealed_tiles_that_passes_for_a_back_is_not_sou
     assert (hand.complete, hand.reading.accept, hand.sound) == (True, True, False)
 
 
+def test_a_kong_whose_covered_ends_were_both_overlooked_is_in_doubt() -> None:
+    shape = HandShape(13, "CPKA")
+    concealed = ["4m 8m 8m 3p 7p 7s 6z", "3p"]
+    whole = read_claimed(Table([["back 1p 1p back", "9s 9s 9s 9s"], concealed]), STRIP, shape)
+    assert (whole.complete, whole.sound, whole.reading.accept) == (True, True, True)
+    blind = read_claimed(Table([["1p 1p", "9s 9s 9s 9s"], concealed]), STRIP, shape)
+    assert blind.complete
+    assert blind.reading.why == ("unseen_tile",)
+
+
+def test_concealed_tiles_in_two_rows_are_no_melds_and_in_no_doubt() -> None:
+    two_rows = Table([["1m 1m 2p 5s 7s 9s 1z"], ["4m 8m 8m 3p 7p 6z", "3p"]])
+    hand = read_claimed(two_rows, STRIP, HandShape(13, "CPKA"))
+    assert (hand.complete, hand.reading.accept) == (True, True)
+
+
 def test_a_claim_without_a_winning_tile() -> None:
     hand = read_claimed(Table([["4p " * 16]]), STRIP, XIAMEN, win=False)
     assert (hand.layout.win, len(hand.layout.concealed), hand.complete) == (None, 16, True)
