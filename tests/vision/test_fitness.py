@@ -26,8 +26,9 @@ from vision.fitness.border import cut_tiles, tiles_beyond
 from vision.fitness.channels import darkest, lightest
 from vision.fitness.focus import blur, edge_sigma, edge_sigmas
 from vision.fitness.hands import hands
-from vision.fitness.light import tile_white
+from vision.fitness.light import glares, tile_white
 from vision.fitness.motion import changed, thumb
+from vision.fitness.problems import Limits
 from vision.geometry import default_calibration, map_points
 from vision.readings import Floats, Image
 from vision.render import Arm, Bump, Glare, LaidHand, Look, Scene, Stray, Upset, render, tile_quads
@@ -383,3 +384,13 @@ def test_problems_are_told_in_the_order_of_the_codes() -> None:
 def test_limits_are_data() -> None:
     strict = replace(LIMITS, blur=0.001)
     assert assess_tiles(view(), TILE, tiles(), limits=strict).codes == ("blurred",)
+
+
+def test_paper_that_nearly_clips_on_the_bright_side_is_no_lamp_and_a_lamp_there_is() -> None:
+    boxes = np.asarray([(10 + 70 * k, 10, 70 + 70 * k, 90) for k in range(5)], np.float32)
+    view = np.repeat(np.linspace(247, 205, 370)[None, :, None].repeat(100, 0), 3, axis=2).astype(np.uint8)
+    view[12:26, 14:34] = 251  # six parts in a hundred of the tile, as noise does where the paper nearly clips
+    white = tile_white(view, boxes)
+    assert glares(view, boxes, white, Limits()) == []
+    view[40:65, 20:45] = 255
+    assert [problem.code for problem in glares(view, boxes, white, Limits())] == ["glare"]

@@ -19,6 +19,13 @@ WHITE_PERCENTILE = 75
 """More than a quarter of every face is bare ivory, also of the busiest kinds (9s, 9p)."""
 
 
+BARELY = 10
+NEARLY_FULL = 3.0
+"""Paper within `BARELY` levels of full clips here and there by noise alone, as on the bright side of uneven
+light: there a blob has to be so many times as large.
+"""
+
+
 def _parts(view: Image, boxes: Floats) -> list[Image]:
     """The pixels inside boxes ``(N, 4)``, those without any left out."""
     height, width = view.shape[:2]
@@ -77,9 +84,18 @@ def glares(view: Image, boxes: Floats, white: float, limits: Limits) -> list[Pro
     found = []
     for box in boxes.tolist():
         blob = _largest_blob(view, box)
-        if blob is not None and blob[1] > limits.glare:
-            found.append(Problem(GLARE, blob[0], round(blob[1], 3), limits.glare))
+        if blob is None or blob[1] <= limits.glare:
+            continue
+        limit = limits.glare * (NEARLY_FULL if _paper(view, box) >= FULL - BARELY else 1.0)
+        if blob[1] > limit:
+            found.append(Problem(GLARE, blob[0], round(blob[1], 3), limit))
     return found
+
+
+def _paper(view: Image, box: Box) -> float:
+    """Level of the darkest channel of a tile's paper, 0..255: a lamp that covers a part does not move it."""
+    (part,) = _parts(view, np.asarray([box], np.float32))
+    return float(np.median(part.min(axis=2)))
 
 
 def _largest_blob(view: Image, box: Box) -> tuple[Box, float] | None:
