@@ -48,6 +48,7 @@ def test_it_carries_the_data_that_runs_need(names: list[str]) -> None:
         "vision/models/classifier.onnx",
         "vision/render/atlas.png",
         "firmware_bridge/profiles/136.toml",
+        "firmware_bridge/udev/70-quezhuo.rules",
         "station/web/static/tiles.svg",
         "station/web/static/app.js",
         "station/web/templates/referee.html",
