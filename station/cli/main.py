@@ -62,6 +62,11 @@ COMMANDS: dict[str, Command] = {
         "run a simulated machine",
         "quezhuo machine-sim --speed 20 --pty-link /tmp/machine --faults jam=2@build",
     ),
+    "doctor": Command(
+        "doctor",
+        "look for what keeps the machine's port from working",
+        "quezhuo doctor --config table.toml",
+    ),
     "config": Command("config", "print a commented configuration", "quezhuo config table > table.toml"),
     "keygen": Command(
         "keygen", "make keys of a table or of the central station", "quezhuo keygen T1 --out keys"

@@ -41,6 +41,7 @@ def _files(folder: Path) -> dict[str, str]:
         ["enroll", "--inventory", "--kinds", "1m"],
         ["enroll", "--photos", ".", "--out", "x.json", "--kinds", "1m", "--plan"],
         ["table", "--config"],
+        ["doctor", "--config"],
         ["central", "--config"],
         ["machine-sim", "--profile"],
     ],

@@ -1,0 +1,65 @@
+"""`doctor`: look for what keeps the machine's port from working, and say what to do about it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from firmware_bridge.discovery import Answer, examine
+from firmware_bridge.discovery_linux import collect
+from station.cli.failures import plain_failures
+from station.cli.output import NO, OK, emit, say
+from station.errors import ConfigError
+from station.table.config import load_config
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--port", metavar="PATH", help="the machine's port; left out: every adapter")
+    which.add_argument("--config", metavar="FILE", help="a table's configuration, which names the port")
+    parser.add_argument(
+        "--root", metavar="DIR", default="/", help="look at a copied system below this folder"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print one line for each check and finding; status 1 when something was found."""
+    root = Path(arguments.root)
+    if not root.is_dir():
+        raise ConfigError(f"There is no folder {root}.", fix="Name the folder that holds dev, proc and run.")
+    port = arguments.port
+    if arguments.config:
+        config = load_config(Path(arguments.config))
+        if config.driver == "none":
+            return _no_machine(as_json=arguments.json)
+        port = config.serial
+    with plain_failures():
+        answers = examine(collect(port, root))
+    well = not any(answer.findings for answer in answers)
+    if arguments.json:
+        emit({"ok": well, "checks": [_as_json(answer) for answer in answers]})
+    else:
+        for answer in answers:
+            _tell(answer)
+    return OK if well else NO
+
+
+def _no_machine(*, as_json: bool) -> int:
+    if as_json:
+        emit({"ok": True, "checks": []})
+    else:
+        say('driver = "none": this table has no machine, there is nothing to look at')
+    return OK
+
+
+def _as_json(answer: Answer) -> dict[str, object]:
+    return {"check": answer.check.name, "ok": not answer.findings, "findings": answer.findings}
+
+
+def _tell(answer: Answer) -> None:
+    name = answer.check.name
+    if not answer.findings:
+        say(f"ok       {name}: {answer.check.well}")
+    for finding in answer.findings:
+        say(f"PROBLEM  {name}: {finding.sentence} {finding.fix}")

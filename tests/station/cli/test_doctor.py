@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from firmware_bridge.discovery import CHECKS
+from station.cli.main import main
+from station.table.config import EXAMPLE
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A system with one port on a built-in line, which this user may open."""
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "dev/ttyAMA0").touch(mode=0o660)
+    return tmp_path
+
+
+def test_a_port_with_nothing_in_the_way_gives_one_ok_line_a_check(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["doctor", "--root", str(root), "--port", "/dev/ttyAMA0"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(CHECKS)
+    assert all(line.startswith("ok ") for line in lines)
+
+
+def test_a_finding_is_told_with_its_fix_and_gives_1(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--root", str(root), "--port", "/dev/ttyUSB0"]) == 1
+    told = capsys.readouterr().out
+    assert "PROBLEM  port: There is no device at /dev/ttyUSB0. Plug the machine in" in told
+
+
+def test_json_has_every_check_with_its_findings(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--root", str(root), "--port", "/dev/absent", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["ok"] is False
+    assert [check["check"] for check in told["checks"]] == [check.name for check in CHECKS]
+    (finding,) = next(check for check in told["checks"] if check["check"] == "port")["findings"]
+    assert set(finding) == {"code", "sentence", "fix"}
+
+
+def test_the_port_is_taken_from_a_tables_configuration(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = root / "table.toml"
+    file.write_text(EXAMPLE.replace("/dev/serial/by-path/...", "/dev/ttyAMA0"))
+    assert main(["doctor", "--root", str(root), "--config", str(file)]) == 0
+    file.write_text(EXAMPLE)
+    assert main(["doctor", "--root", str(root), "--config", str(file)]) == 1
+    assert "no device at /dev/serial/by-path/..." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("as_json", [[], ["--json"]], ids=["words", "json"])
+def test_a_table_without_a_machine_has_nothing_to_look_at(
+    as_json: list[str], root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = root / "table.toml"
+    file.write_text(EXAMPLE.replace('driver = "native"', 'driver = "none"'))
+    assert main(["doctor", "--root", str(root), "--config", str(file), *as_json]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--port", "ttyUSB0"], ["--root", "/nowhere"], ["--port", "/dev/x", "--config", "x"]],
+    ids=" ".join,
+)
+def test_wrong_usage_is_one_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", *words]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
