@@ -6,6 +6,8 @@
 The leading 00 flushes whatever noise stands in the receiver's buffer, so that one good frame after any
 garbage is always found. COBS: Cheshire and Baker, "Consistent Overhead Byte Stuffing", 1999.
 CRC: polynomial 0x1021, initial value 0xFFFF (CRC-16/IBM-3740, check value 0x29B1).
+
+The emergency stop is no frame but a byte string, `STOP`, which no stream of frames contains.
 """
 
 from __future__ import annotations
@@ -29,6 +31,10 @@ FROM_DEVICE: Final = 0x80
 _HEAD: Final = struct.Struct("<BBH")
 _CRC: Final = struct.Struct(">H")
 MAX_PAYLOAD: Final = MAX_FRAME - _HEAD.size - _CRC.size
+
+STOP: Final = b"\x00\xffSTOP\xff\x00"
+"""Emergency stop. A 00 in a stream of frames is followed by another or by a COBS code, which counts a block
+of a frame and so is at most `MAX_ENCODED` (0x79): FF never follows 00."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +116,37 @@ def encode(frame: Frame) -> bytes:
 
 
 @dataclass(slots=True)
+class StopWatch:
+    """Finds `STOP` in a stream, whatever surrounds it and however it is cut.
+
+    Written as a receive interrupt does it: one byte at a time, one variable. It needs no frame, no buffer and
+    no check sum, so it works while the decoder is busy, flooded or in the middle of a broken frame.
+    """
+
+    _matched: int = 0
+
+    def byte(self, value: int) -> bool:
+        """Whether this byte ends a stop."""
+        if value == STOP[self._matched]:
+            self._matched += 1
+            if self._matched < len(STOP):
+                return False
+            self._matched = 1  # the last 00 may begin the next one
+            return True
+        # Of all that was matched only a 00 can begin anew, since STOP has none inside.
+        self._matched = 1 if value == 0 else 0
+        return False
+
+    def feed(self, data: bytes) -> int | None:
+        """Where the last stop in `data` ends: an index just behind it; None: no stop ends here."""
+        end = None
+        for at, value in enumerate(data):
+            if self.byte(value):
+                end = at + 1
+        return end
+
+
+@dataclass(slots=True)
 class FrameDecoder:
     """Bytes in, checked frames out. Never raises; counts what it drops; holds at most `MAX_ENCODED` bytes."""
 
@@ -128,6 +165,11 @@ class FrameDecoder:
                 frames.append(frame)
         self._append(rest)
         return frames
+
+    def forget(self) -> None:
+        """Drop what has been received of an unfinished frame."""
+        self._buffer.clear()
+        self._flooded = False
 
     def _append(self, piece: bytes) -> None:
         if self._flooded or len(self._buffer) + len(piece) > MAX_ENCODED:

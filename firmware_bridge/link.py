@@ -18,7 +18,7 @@ from enum import Enum, auto
 from typing import Final, TypeAlias
 
 from firmware_bridge import messages as m
-from firmware_bridge.codec import FROM_DEVICE, Frame, FrameDecoder, encode
+from firmware_bridge.codec import FROM_DEVICE, STOP, Frame, FrameDecoder, encode
 from firmware_bridge.errors import MessageError
 from firmware_bridge.machine import LinkStats
 
@@ -192,9 +192,7 @@ class HostLink:
 
     def shout_stop(self) -> None:
         """ESTOP, three times, ahead of everything and whatever the phase."""
-        stop = m.EmergencyStop()
-        wire = encode(Frame(stop.KIND, 0, 0, stop.to_bytes()))
-        self._out[:0] = wire * 3
+        self._out[:0] = STOP * 3
         self._stats = replace(self._stats, tx_frames=self._stats.tx_frames + 3)
 
     def take(self) -> bytes:

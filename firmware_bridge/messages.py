@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from typing import Any, ClassVar, Final, Self, TypeAlias
 
@@ -23,9 +23,6 @@ PROTOCOL: Final = 1
 
 ANY_REV: Final = 0xFFFFFFFF
 """Expected revision of a command that may run whatever has changed since."""
-
-STOP_WORD: Final = b"STOP!STOP"
-"""The constant content of ESTOP, so that it can be matched byte for byte in a receive interrupt."""
 
 _NO_PLACE: Final = 0xFF
 
@@ -547,28 +544,7 @@ class Abort:
         return cls(*_unpack(cls._LAYOUT, data))
 
 
-@dataclass(frozen=True, slots=True)
-class EmergencyStop:
-    """Latch a stop. Belongs to no session; sent three times; harmless when repeated."""
-
-    KIND: ClassVar[int] = 0x09
-    word: bytes = field(default=STOP_WORD)
-
-    def to_bytes(self) -> bytes:
-        """Payload."""
-        return self.word
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Inverse of `to_bytes`."""
-        if data != STOP_WORD:
-            raise MessageError("An ESTOP has not its constant content.")
-        return cls()
-
-
-HostMessage: TypeAlias = (
-    Hello | Ping | StatusRequest | Command | Query | EventAck | Hold | Abort | EmergencyStop
-)
+HostMessage: TypeAlias = Hello | Ping | StatusRequest | Command | Query | EventAck | Hold | Abort
 DeviceMessage: TypeAlias = Welcome | Pong | StatusReport | CommandAck | CommandDone | CommandOutcome | Event
 Message: TypeAlias = HostMessage | DeviceMessage
 
@@ -590,7 +566,6 @@ MESSAGES: Final[Mapping[int, type[Message]]] = {
         EventAck,
         Hold,
         Abort,
-        EmergencyStop,
     )
 }
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from firmware_bridge import messages as m
-from firmware_bridge.codec import FROM_DEVICE, Frame, FrameDecoder, encode
+from firmware_bridge.codec import FROM_DEVICE, Frame, FrameDecoder, StopWatch, encode
 from firmware_bridge.errors import MessageError
 from firmware_bridge.interlock import (
     Fault,
@@ -119,6 +119,7 @@ class Device:
         self.lease_until = now
         self._now = now
         self._decoder = FrameDecoder()
+        self._stop_watch = StopWatch()
         self._session = 0
         self._heard_at = now - 2 * SESSION_SILENCE
         self._table: dict[int, Record] = {}
@@ -215,6 +216,12 @@ class Device:
     def feed(self, data: bytes, now: float) -> None:
         """Take bytes from the line."""
         self.tick(now)
+        stop_end = self._stop_watch.feed(data)
+        if stop_end is not None:
+            self._estop()
+            # What came before a stop is dropped unread, or an older CLEAR among it would end the stop.
+            self._decoder.forget()
+            data = data[stop_end:]
         for frame in self._decoder.feed(data):
             if not frame.kind & FROM_DEVICE:
                 self._frame(frame, now)
@@ -225,9 +232,7 @@ class Device:
             message = m.parse(frame)
         except MessageError:
             return
-        if isinstance(message, m.EmergencyStop):
-            self._estop()
-        elif isinstance(message, m.Hello):
+        if isinstance(message, m.Hello):
             self._hello(frame, message, now)
         elif frame.session == self._session != 0:
             self._heard_at = now

@@ -6,7 +6,7 @@ import pytest
 
 from firmware_bridge import messages as m
 from firmware_bridge import profiles
-from firmware_bridge.codec import Frame, FrameDecoder, encode
+from firmware_bridge.codec import STOP, Frame, FrameDecoder, encode
 from firmware_bridge.interlock import Reason
 from firmware_bridge.ops import Op, pack_args
 from firmware_bridge.sim.device import EVENT_RING, REMEMBERED, Device
@@ -228,7 +228,42 @@ def test_abort_stops_only_the_named_command(wire):
 
 def test_a_stop_needs_no_session():
     wire = Wire()
-    wire.raw(m.EmergencyStop(), session=0, seq=0)
+    wire.device.feed(STOP, wire.now)
+    assert wire.device.latches.estop
+
+
+@pytest.mark.parametrize("size", [1, 3, 200])
+def test_a_stop_amid_noise_and_a_half_frame_ends_all_motion(wire, size):
+    wire.command(2, Op.RAISE_WALLS)
+    wire.pass_time(0.1)
+    half = encode(Frame(m.Ping.KIND, 1, 5, m.Ping(0, 60_000).to_bytes()))[:-3]
+    noise = half + b"\x17\xffSTO" + STOP + b"\xff\x33"
+    for at in range(0, len(noise), size):
+        wire.device.feed(noise[at : at + size], wire.now)
+    assert wire.device.latches.estop
+    assert not wire.device.plant.motions
+    assert wire.ask(m.Query(2)).result is m.Result.ABORTED
+    for cmd_id, op in enumerate((Op.RAISE_WALLS, Op.RESUME, Op.LOWER, Op.HOME, Op.ROLL_DICE), start=3):
+        assert wire.command(cmd_id, op).code == Reason.ESTOP
+    wire.pass_time(5)
+    assert wire.device.latches.estop
+    assert wire.ran == [1, 2]
+
+
+def test_a_stop_repeated_is_one_event(wire):
+    wire.device.feed(STOP * 3, wire.now)
+    wire.device.feed(STOP, wire.now)
+    events = {a.no for a in wire.sent() if isinstance(a, m.Event) and a.code == m.EventCode.ESTOP}
+    assert len(events) == 1
+
+
+@pytest.mark.parametrize("size", [1, 200])
+def test_a_clear_sent_before_a_stop_does_not_end_it(wire, size):
+    wire.device.feed(STOP, wire.now)
+    clear = m.Command(2, Op.CLEAR, m.ANY_REV)
+    stream = encode(Frame(clear.KIND, 9, wire.session, clear.to_bytes())) + STOP
+    for at in range(0, len(stream), size):
+        wire.device.feed(stream[at : at + size], wire.now)
     assert wire.device.latches.estop
 
 
