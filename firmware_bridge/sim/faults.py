@@ -4,9 +4,14 @@ Comma-separated items, each once or as a rate:
 
     drop=0.05  flip=0.01  dup=0.05  garbage=0.02      any frame, either way (chance 0..1)
     cmd-lost=0.1  ack-lost=0.1  done-lost=0.1         frames of that kind only
+    reorder=0.05                                      any frame is overtaken by the next one
+    echo=0.2                                          any frame also comes back to its sender
     delay=20ms                                        the line is slow
+    coalesce=16ms                                     what is sent within so long arrives as one chunk
     mute=3s  mute=3s@deal                             the line is dead for so long, once (in the middle of the
                                                       next motion, or of the next one of that kind)
+    stall=1s  stall=1s@deal                           nothing arrives for so long, then all at once,
+                                                      once, likewise
     reboot  reboot@deal                               the board resets, once, likewise
     jam=2@build                                       tiles jam at place 2, once
     missing=1@build                                   so many tiles are missing, once
@@ -44,9 +49,9 @@ MOTIONS: Final[Mapping[str, Op]] = {
 
 @dataclass(frozen=True, slots=True)
 class Accident:
-    """Something that happens once, halfway through a motion: `what` is mute, reboot or button.
+    """Something that happens once, halfway through a motion: `what` is mute, stall, reboot or button.
 
-    `op` None: of whichever motion comes first. `seconds` of muteness.
+    `op` None: of whichever motion comes first. `seconds` of muteness or stalling.
     """
 
     what: str
@@ -61,6 +66,7 @@ class FaultPlan:
     to_device: Rates = field(default_factory=Rates)
     to_host: Rates = field(default_factory=Rates)
     delay: float = 0.0
+    coalesce: float = 0.0
     trouble: list[tuple[Op, FaultReport]] = field(default_factory=list)
     accidents: list[Accident] = field(default_factory=list)
 
@@ -126,13 +132,13 @@ def _lose(plan: FaultPlan, name: str, value: str, op: Op | None) -> None:
         plan.to_host.kinds[kind] = _chance(value)
 
 
-def _delay(plan: FaultPlan, name: str, value: str, op: Op | None) -> None:
-    del name, op
-    plan.delay = _seconds(value)
+def _slow(plan: FaultPlan, name: str, value: str, op: Op | None) -> None:
+    del op
+    setattr(plan, name, _seconds(value))
 
 
 def _accident(plan: FaultPlan, name: str, value: str, op: Op | None) -> None:
-    plan.accidents.append(Accident(name, op, _seconds(value) if name == "mute" else 0.0))
+    plan.accidents.append(Accident(name, op, _seconds(value) if name in ("mute", "stall") else 0.0))
 
 
 def _jam(plan: FaultPlan, name: str, value: str, op: Op | None) -> None:
@@ -165,11 +171,15 @@ _MENU: Final[Mapping[str, _Handler]] = {
     "flip": _rate,
     "dup": _rate,
     "garbage": _rate,
+    "reorder": _rate,
+    "echo": _rate,
     "cmd-lost": _lose,
     "ack-lost": _lose,
     "done-lost": _lose,
-    "delay": _delay,
+    "delay": _slow,
+    "coalesce": _slow,
     "mute": _accident,
+    "stall": _accident,
     "reboot": _accident,
     "button": _accident,
     "jam": _jam,

@@ -70,6 +70,8 @@ class Simulator:
         self._to_device = FaultyLine(rng, self._plan.to_device)
         self._to_host = FaultyLine(rng, self._plan.to_host)
         self._to_device.delay = self._to_host.delay = self._plan.delay
+        self._to_device.coalesce = self._to_host.coalesce = self._plan.coalesce
+        self._to_device.back, self._to_host.back = self._to_host, self._to_device
         self._device = self._power_up(random.Random(f"dice {seed}"))  # noqa: S311 - dice of a simulation
         self._saved: dict[str, Any] | None = None
         self._master, self._slave = os.openpty()
@@ -120,7 +122,12 @@ class Simulator:
 
     def timeout(self) -> float:
         """Seconds until `turn` is due."""
-        return TICK_MOVING if self._device.plant.motions or self._plan.delay else TICK_IDLE
+        return TICK_MOVING if self._device.plant.motions or self._slow() else TICK_IDLE
+
+    def _slow(self) -> bool:
+        """Whether bytes may wait on a line, so that looks must come often."""
+        plan = self._plan
+        return bool(plan.delay or plan.coalesce or plan.to_device.reorder)
 
     def turn(self) -> None:
         """Take what came in, advance to now, send what is to send."""
@@ -151,6 +158,9 @@ class Simulator:
             case "mute":
                 self._to_device.mute(now + accident.seconds)
                 self._to_host.mute(now + accident.seconds)
+            case "stall":
+                self._to_device.stall(now + accident.seconds)
+                self._to_host.stall(now + accident.seconds)
             case "reboot":
                 self._device.reset(secrets.randbits(32), ResetCause.BROWN_OUT, now)
             case _:

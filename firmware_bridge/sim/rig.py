@@ -61,6 +61,7 @@ class Rig:
         self.plugged = True
         self.to_device = FaultyLine(self.rng)
         self.to_host = FaultyLine(self.rng)
+        self.to_device.back, self.to_host.back = self.to_host, self.to_device
         data = profiles.load(profile)
         plant = Plant(data, random.Random(seed), speed, FRESH[fresh](data))  # noqa: S311 - dice of a simulation
         self.device = Device(plant, uid=0x51, boot_id=self._number(), now=self.now, on_execute=self._count)
@@ -77,10 +78,15 @@ class Rig:
     def _new_host(self) -> HostCore:
         host = HostCore(self.book, self._number)
         if self.plugged:
-            host.port_opened(self.now)
+            self._open(host)
         else:
             self._fail(host)
         return host
+
+    def _open(self, host: HostCore) -> None:
+        for line in (self.to_device, self.to_host):
+            line.opened(self.now)
+        host.port_opened(self.now)
 
     # -- time -------------------------------------------------------------------------------------------
 
@@ -106,9 +112,15 @@ class Rig:
             for chunk in self.to_host.pull(self.now):
                 if self.host.link.phase is not Phase.CLOSED:
                     self.host.feed(chunk, self.now)
+            self._hang_up()
             self._collect()
             if not out and not frames:
                 break
+
+    def _hang_up(self) -> None:
+        """A line broke in the middle of a frame: the port is gone for the host, not for the board."""
+        if (self.to_device.hung or self.to_host.hung) and self.host.link.phase is not Phase.CLOSED:
+            self._fail(self.host)
 
     def _collect(self) -> None:
         for notice in self.host.notices():
@@ -120,7 +132,7 @@ class Rig:
             self._fail(self.host)
         if self._reopen_at is not None and self.now >= self._reopen_at and self.plugged:
             self._reopen_at = None
-            self.host.port_opened(self.now)
+            self._open(self.host)
 
     def _fail(self, host: HostCore) -> None:
         host.port_failed(LinkState.PORT_MISSING, "The cable is out; plug it in.", self.now)

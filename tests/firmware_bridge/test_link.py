@@ -19,7 +19,7 @@ from firmware_bridge.link import (
 )
 from firmware_bridge.machine import LinkState, Status
 from firmware_bridge.ops import Op
-from firmware_bridge.sim.faulty import FaultyLine, Rates
+from firmware_bridge.sim.faulty import PRELUDE_MAX, FaultyLine, Rates
 from firmware_bridge.sim.rig import Rig
 
 
@@ -268,3 +268,67 @@ def test_a_faulty_line_can_be_cut_and_muted():
     line.push(b"\x00abc\x00", 5.0)
     assert line.pull(6.0) == [b"\x00abc\x00"]
     assert line.lost == 1
+
+
+A, B = b"\x00abc\x00", b"\x00de\x00"
+
+
+def test_a_stalled_line_delivers_all_at_once_and_a_coalescing_one_by_its_clock():
+    line = FaultyLine(random.Random(1))
+    line.stall(5.0)
+    line.push(A, 4.0)
+    line.push(B, 4.5)
+    assert line.pull(4.9) == []
+    assert line.pull(5.0) == [A + B]
+    line.coalesce = 0.5
+    line.push(A, 5.1)
+    line.push(B, 5.4)
+    assert line.pull(5.45) == []
+    assert line.pull(5.5) == [A + B]
+
+
+def test_a_frame_is_overtaken_whole_or_let_go_after_a_while():
+    line = FaultyLine(random.Random(1))
+    line.rates = Rates(reorder=1.0)
+    line.push(A + B, 0.0)
+    assert line.pull(0.0) == [B + A]
+    line.push(A, 1.0)
+    assert line.pull(1.05) == []
+    assert line.pull(1.1) == [A]
+
+
+def test_an_echo_comes_back_to_the_sender_once():
+    there, back = FaultyLine(random.Random(1)), FaultyLine(random.Random(1))
+    there.back, back.back = back, there
+    there.rates = back.rates = Rates(echo=1.0)
+    there.push(A, 0.0)
+    assert there.pull(0.0) == [A]
+    assert back.pull(0.0) == [A]
+    assert there.pull(0.0) == []
+
+
+def test_a_line_hangs_up_in_the_middle_of_a_frame_until_it_is_opened():
+    line = FaultyLine(random.Random(1))
+    line.hang_up()
+    line.push(A + B, 0.0)
+    line.push(B, 0.0)
+    assert line.hung
+    assert line.pull(0.0) == [A[:2]]
+    line.rates = Rates(prelude=1.0)
+    line.opened(1.0)
+    (noise,) = line.pull(1.0)
+    assert 1 <= len(noise) <= PRELUDE_MAX
+    line.push(B, 1.0)
+    assert line.pull(1.0) == [B]
+
+
+@pytest.mark.parametrize("to_host", [True, False])
+def test_a_port_lost_in_mid_frame_is_opened_again(to_host):
+    rig = Rig(3)
+    rig.ready()
+    (rig.to_host if to_host else rig.to_device).hang_up()
+    rig.run_until(lambda: rig.view.link is LinkState.PORT_MISSING)
+    for line in (rig.to_host, rig.to_device):
+        line.rates = Rates(prelude=1.0)
+    rig.ready()
+    assert rig.host.link.stats.opens == 2

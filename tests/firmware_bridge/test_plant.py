@@ -167,11 +167,13 @@ def test_leaving_a_cut_lid_or_build_to_hands():
 def test_the_fault_menu():
     plan = parse_faults(
         "ack-lost=0.1, done-lost=0.2,cmd-lost=0.3,drop=0.05,dup=0.5,delay=20ms,jam=2@build,missing=1,"
-        "stuck@open,stuck@raise,mute=3s@deal,mute=500ms,reboot@deal,reboot,button"
+        "stuck@open,stuck@raise,mute=3s@deal,mute=500ms,reboot@deal,reboot,button,"
+        "stall=1s@deal,reorder=0.04,echo=0.3,coalesce=16ms"
     )
     assert plan.to_host.kinds == {CommandAck.KIND: 0.1, CommandDone.KIND: 0.2}
     assert plan.to_device.kinds == {Command.KIND: 0.3}
     assert (plan.to_host.drop, plan.to_device.duplicate, plan.delay) == (0.05, 0.5, 0.02)
+    assert (plan.to_host.reorder, plan.to_device.echo, plan.coalesce) == (0.04, 0.3, 0.016)
     assert plan.trouble == [
         (Op.START_BUILD, FaultReport(Fault.JAM, 2)),
         (Op.START_BUILD, FaultReport(Fault.TILES_SHORT, None, 1)),
@@ -184,6 +186,7 @@ def test_the_fault_menu():
         Accident("reboot", Op.DEAL),
         Accident("reboot", None),
         Accident("button", None),
+        Accident("stall", Op.DEAL, 1.0),
     ]
     assert parse_faults("").accidents == []
 
