@@ -13,11 +13,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from firmware_bridge import messages as m
+from firmware_bridge.codec import STOP
 from firmware_bridge.interlock import Allowed
 from firmware_bridge.machine import LinkState, Outcome, Status
 from firmware_bridge.ops import Op
 from firmware_bridge.sim.faulty import Rates
-from firmware_bridge.sim.rig import Rig
+from firmware_bridge.sim.rig import STEP, Rig
 
 WISHES = {
     Op.START_BUILD: {},
@@ -41,6 +42,10 @@ class Story:
         self.sent = set()
         self.count = self.rig.device._on_execute
         self.rig.device._on_execute = self.watch
+        self.feed = self.rig.device.feed
+        self.rig.device.feed = self.overhear
+        self.line_tail = b""
+        self.stopped = False
         self.rig.ready()
         self.person()
         self.rig.run(0.3)
@@ -48,8 +53,16 @@ class Story:
     def watch(self, cmd_id, op, boot_id):
         latches = self.rig.device.latches
         assert op is not Op.OPEN_LID or not latches.locked
+        assert not self.stopped or op in (Op.CLEAR, Op.LAMP)
         assert not latches.estop or op in (Op.CLEAR, Op.LAMP)
+        self.stopped = self.stopped and op is not Op.CLEAR
         self.count(cmd_id, op, boot_id)
+
+    def overhear(self, data, now):
+        """Every stop that the line delivers, found without the device's own watch."""
+        self.line_tail = (self.line_tail + data)[-len(data) - len(STOP) + 1 :]
+        self.stopped = self.stopped or STOP in self.line_tail
+        self.feed(data, now)
 
     def send(self, op, **args):
         asked = self.rig.submit(op, **args)
@@ -78,10 +91,10 @@ class Story:
         else:
             self.send(Op.RELEASE_INTAKE, hand=view.hand_no or 0)
 
-    def wait(self, seconds):
+    def wait(self, seconds, step=STEP):
         end = self.rig.now + seconds
         while self.rig.now < end:
-            self.rig.step()
+            self.rig.step(step)
             self.never_without_lease()
 
     def lose(self, kind_and_times):
@@ -90,9 +103,22 @@ class Story:
         line.lose_next += [kind] * times
 
     def weather(self, rates):
-        drop, flip, duplicate, garbage, delay = rates
+        *chances, delay = rates
         for line in (self.rig.to_device, self.rig.to_host):
-            line.rates, line.delay = Rates(drop, flip, duplicate, garbage), delay
+            line.rates, line.delay = Rates(*chances), delay
+
+    def chunks(self, how):
+        for line in (self.rig.to_device, self.rig.to_host):
+            line.split, line.coalesce = how
+
+    def stall(self, seconds_and_both):
+        seconds, both = seconds_and_both
+        self.rig.to_device.stall(self.rig.now + seconds)
+        if both:
+            self.rig.to_host.stall(self.rig.now + seconds)
+
+    def hang_up(self, to_host):
+        (self.rig.to_host if to_host else self.rig.to_device).hang_up()
 
     def silence(self, seconds_and_both):
         seconds, both = seconds_and_both
@@ -102,6 +128,7 @@ class Story:
 
     def reset_board(self, _):
         self.rig.reset_device()
+        self.stopped = False  # a board that starts anew is locked and has no hand
 
     def kill_host(self, _):
         self.rig.restart_host()
@@ -122,6 +149,7 @@ class Story:
         if device.plant.motions:
             assert self.rig.now <= device.lease_until
             assert not device.latches.estop
+            assert not self.stopped
             assert device.latches.hand_no is not None
 
     def truthful(self):
@@ -140,9 +168,10 @@ class Story:
         rig = self.rig
         for line in (rig.to_device, rig.to_host):
             line.rates, line.delay, line.lose_next = Rates(), 0.0, []
-        self.wait(6.0)
+            line.split, line.coalesce = False, 0.0
+        self.wait(6.0, step=0.1)
         rig.run_until(lambda: rig.view.ready and not rig.host.desk.open, limit=60)
-        self.wait(1.0)
+        self.wait(1.0, step=0.1)
         assert set(rig.outcomes) == self.sent
         assert rig.book.open_intents() == ()
         assert "link_down" not in {said[-1].code for said in rig.outcomes.values()}
@@ -157,13 +186,17 @@ CHANCE = st.sampled_from([0.0, 0.0, 0.0, 0.05, 0.2])
 SECONDS = st.sampled_from([0.02, 0.06, 0.1, 0.3, 0.5, 1.0, 3.0, 8.0])
 
 
+WEATHER = st.tuples(*[CHANCE] * 7, st.sampled_from([0.0, 0.0, 0.05, 0.4]))
+CHUNKS = [(False, 0.0), (True, 0.0), (False, 0.016), (False, 0.3)]
+
+
 def step(name, values):
     return st.tuples(st.just(name), values)
 
 
 NOTHING = st.just(None)
 NUMBER = st.integers(0, 999)
-STEP = st.one_of(
+STEPS = st.one_of(
     step("ask", NUMBER),
     step("ask", NUMBER),
     step("ask", NUMBER),
@@ -174,7 +207,10 @@ STEP = st.one_of(
     step("wait", SECONDS),
     step("lose", st.tuples(st.sampled_from([kind.KIND for kind in KINDS]), st.integers(1, 4))),
     step("lose", st.tuples(st.sampled_from([m.Command.KIND, m.CommandAck.KIND]), st.integers(1, 6))),
-    step("weather", st.tuples(CHANCE, CHANCE, CHANCE, CHANCE, st.sampled_from([0.0, 0.0, 0.05, 0.4]))),
+    step("weather", WEATHER),
+    step("chunks", st.sampled_from(CHUNKS)),
+    step("stall", st.tuples(st.sampled_from([0.1, 0.6, 2.5]), st.booleans())),
+    step("hang_up", st.booleans()),
     step("silence", st.tuples(st.sampled_from([0.3, 1.0, 2.5, 5.0]), st.booleans())),
     step("reset_board", NOTHING),
     step("kill_host", NOTHING),
@@ -193,7 +229,7 @@ KILLED_BEFORE_SENDING = [("silence", (1.0, True)), ("ask", 1), ("kill_host", Non
 
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(seed=st.integers(0, 10_000), steps=st.lists(STEP, min_size=8, max_size=40))
+@given(seed=st.integers(0, 10_000), steps=st.lists(STEPS, min_size=8, max_size=40))
 @example(1, ONE_ACK_LOST)
 @example(1, ACK_LOST)
 @example(1, HOST_KILLED_BEFORE_ACK)
@@ -216,7 +252,7 @@ def play(seed, steps):
 
 
 def chance_step(rng):
-    """The same menu as STEP, but evenly drawn, which reaches more than a searching generator does."""
+    """The same menu as STEPS, but evenly drawn, which reaches more than a searching generator does."""
     kind = rng.choice(KINDS).KIND
     pick = rng.random()
     if pick < 0.3:
@@ -231,7 +267,10 @@ def chance_step(rng):
             ("lose", (kind, rng.randint(1, 4))),
             ("lose", (m.CommandAck.KIND, rng.randint(1, 4))),
             ("lose", (m.Command.KIND, rng.randint(1, 4))),
-            ("weather", (*rng.choices([0.0, 0.0, 0.1], k=4), rng.choice([0.0, 0.0, 0.05, 0.4]))),
+            ("weather", (*rng.choices([0.0, 0.0, 0.0, 0.1], k=7), rng.choice([0.0, 0.0, 0.05, 0.4]))),
+            ("chunks", rng.choice(CHUNKS)),
+            ("stall", (rng.choice([0.1, 0.6, 2.5]), rng.random() < 0.5)),
+            ("hang_up", rng.random() < 0.5),
             ("silence", (rng.choice([0.3, 1.0, 2.5, 5.0]), rng.random() < 0.5)),
             ("reset_board", None),
             ("kill_host", None),
@@ -243,16 +282,27 @@ def chance_step(rng):
     )
 
 
-@pytest.mark.slow
-def test_many_evenings_of_bad_luck():
+def ends_of(seeds):
+    """How the commands of that many schedules ended."""
     ends: Counter[str] = Counter()
-    for seed in range(60):
+    for seed in seeds:
         rng = random.Random(seed)
-        story = play(seed, [chance_step(rng) for _ in range(50)])
+        story = play(seed, [chance_step(rng) for _ in range(16)])
         ends.update(said[-1].status.value for said in story.rig.outcomes.values())
+    return ends
+
+
+@pytest.mark.slow
+def test_a_thousand_evenings_of_bad_luck():
+    ends = ends_of(range(1000))
     # All four ends occur often, or the test tests little.
-    assert ends["done"] > 200
-    assert all(ends[status.value] > 15 for status in Status), ends
+    assert ends["done"] > 1000
+    assert all(ends[status.value] > 100 for status in Status), ends
+
+
+@pytest.mark.soak
+def test_years_of_bad_luck():
+    assert all(ends_of(range(1000, 21_000)).values())
 
 
 def outcome_of_second(steps):
