@@ -1,0 +1,42 @@
+"""Which file holds what, and whether it is what the definition says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from firmware_bridge.protocol import c_code
+from firmware_bridge.protocol.definition import Definition
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+
+
+def generate(d: Definition, root: Path = ROOT) -> Mapping[str, str]:
+    """The text of every generated file, by its path under `root`."""
+    core = "firmware_bridge/firmware/core"
+    return {
+        f"{core}/protocol.h": c_code.protocol_h(d),
+        f"{core}/protocol.c": c_code.protocol_c(d),
+        f"{core}/rules.h": c_code.rules_h(d),
+        f"{core}/rules.c": c_code.rules_c(d),
+    }
+
+
+def drifted(d: Definition, root: Path = ROOT) -> list[str]:
+    """Paths of files that are not what the definition says."""
+    return [
+        path
+        for path, text in generate(d, root).items()
+        if not (root / path).is_file() or (root / path).read_text("utf-8") != text
+    ]
+
+
+def write(d: Definition, root: Path = ROOT) -> list[str]:
+    """Write what drifted; its paths."""
+    texts = generate(d, root)
+    paths = drifted(d, root)
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(texts[path], "utf-8", newline="\n")
+    return paths
