@@ -18,23 +18,30 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from firmware_bridge.errors import UsageError
+from firmware_bridge.wire.enums import FROM_DEVICE, MAX_FRAME, STOP
 
-MAX_FRAME: Final = 120
-"""Bytes before COBS, so that a frame with its stuffing fits a 128-byte ring of a small controller."""
+__all__ = [
+    "FROM_DEVICE",
+    "MAX_ENCODED",
+    "MAX_FRAME",
+    "MAX_PAYLOAD",
+    "STOP",
+    "DecodeErrors",
+    "Frame",
+    "FrameDecoder",
+    "StopWatch",
+    "crc16",
+    "encode",
+    "stuff",
+    "unstuff",
+]
 
 MAX_ENCODED: Final = MAX_FRAME + 1
 """COBS adds one byte to anything shorter than 254."""
 
-FROM_DEVICE: Final = 0x80
-"""Bit of `kind` set in every frame of the device: a line that echoes is told from one that answers."""
-
 _HEAD: Final = struct.Struct("<BBH")
 _CRC: Final = struct.Struct(">H")
 MAX_PAYLOAD: Final = MAX_FRAME - _HEAD.size - _CRC.size
-
-STOP: Final = b"\x00\xffSTOP\xff\x00"
-"""Emergency stop. A 00 in a stream of frames is followed by another or by a COBS code, which counts a block
-of a frame and so is at most `MAX_ENCODED` (0x79): FF never follows 00."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What the generated modules in `wire` are made with: arguments, packed numbers, enumerations found by name."""
+"""What the generated modules in `wire` are made with: arguments, packed numbers, operations by name."""
 
 from __future__ import annotations
 

@@ -53,8 +53,8 @@ def protocol_h(d: Definition) -> str:
     out += comment(
         "Messages of the host are read: false when the length is wrong, and then *out is undefined. A tail "
         "points into the payload. Messages of the device are written to a payload of QZ_MAX_PAYLOAD bytes; "
-        "the result is its length. Items of a list beyond its most, or bytes of a tail beyond the payload, are "
-        "left out."
+        "the result is its length. Items of a list beyond its most, or bytes of a tail beyond the payload, "
+        "are left out."
     )
     out.append("")
     for message in d.messages:
@@ -108,7 +108,7 @@ def _kinds(d: Definition) -> Iterable[str]:
 
 def _layouts(d: Definition) -> Iterable[str]:
     yield from comment(
-        "Bytes of arguments by operation (0 of one that does not exist), and where each argument lies in them."
+        "Bytes of arguments by operation (0 of one that does not exist), and where each argument lies."
     )
     yield f"extern const uint8_t qz_args_size[{_ops(d)}] QZ_FLASH;"
     yield from _offsets(d, "ARGS", d.arguments)
@@ -193,9 +193,9 @@ def protocol_c(d: Definition) -> str:
     for struct in d.structs.values():
         if not struct.module:
             out.append(f"void qz_{struct.c}_read(const uint8_t *bytes, qz_{struct.c}_t *out) {{")
-            out += [*_reads(d, struct, "bytes")] + ["}", ""]
+            out += [*_reads(d, struct, "bytes"), "}", ""]
             out.append(f"void qz_{struct.c}_write(uint8_t *bytes, const qz_{struct.c}_t *in) {{")
-            out += [*_writes(d, struct, "bytes")] + ["}", ""]
+            out += [*_writes(d, struct, "bytes"), "}", ""]
     for message in d.messages:
         out.append(_signature(message) + " {")
         out += [*(_writer(d, message) if message.from_device else _reader(d, message))]
@@ -340,8 +340,8 @@ def rules_h(d: Definition) -> str:
     out += ["#define QZ_ANY 0xFF", ""]
     out += [*_flag_names("RULE", _RULE_FLAGS), ""]
     out += comment(
-        "Conditions of one operation. `cases` of `case_count` from `case_first` on; none: whatever lies on or "
-        "beneath the table. A lane other than none: it is a motion."
+        "Conditions of one operation. `cases` of `case_count` from `case_first` on; none: whatever lies on "
+        "or beneath the table. A lane other than none: it is a motion."
     )
     out += [
         "typedef struct {",

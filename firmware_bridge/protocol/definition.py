@@ -188,7 +188,7 @@ def load(source: Path = SOURCE) -> Definition:
     """Read the definition.
 
     Raises:
-        DefinitionError: it names what does not exist, uses a number twice or has a message that fits no frame.
+        DefinitionError: it names what does not exist, uses a number twice or has a message too long.
     """
     raw = tomllib.loads(source.read_text("utf-8"))
     definition = Definition(
@@ -273,7 +273,9 @@ def _check(d: Definition) -> None:
         if message.reply and (message.from_device or not wires[message.reply].from_device):
             raise DefinitionError(f"{message.wire}: a reply goes from the device to the host.")
         if d.most(message) > d.max_payload:
-            raise DefinitionError(f"{message.wire} has {d.most(message)} bytes; a frame takes {d.max_payload}.")
+            raise DefinitionError(
+                f"{message.wire} has {d.most(message)} bytes; a frame takes {d.max_payload}."
+            )
         _check_fields(d, message)
     for struct in d.structs.values():
         _check_fields(d, struct)

@@ -35,12 +35,25 @@ def broken(node: Node, indent: int = 0, after: str = "") -> str:
     if isinstance(node, str) or len(line) <= WIDTH:
         return line
     inner = "\n".join(broken(item, indent + 4, ",") for item in node.items)
-    return " " * indent + node.opens + "\n" + inner + "\n" + " " * indent + node.closes + after
+    closes = node.closes.removeprefix(",")  # of a tuple of one: the line above has its comma
+    return " " * indent + node.opens + "\n" + inner + "\n" + " " * indent + closes + after
 
 
 def group(opens: str, items: Sequence[Node], closes: str = ")") -> Group:
     """A `Group` of any sequence."""
     return Group(opens, tuple(items), closes)
+
+
+def sums(before: str, sign: str, terms: Sequence[str], indent: int) -> list[str]:
+    """Terms joined by an operator: on one line, on one in parentheses, or one a line."""
+    pad = " " * indent
+    joined = sign.join(terms)
+    if len(pad + before + joined) <= WIDTH:
+        return [pad + before + joined]
+    if len(pad + joined) + 4 <= WIDTH:
+        return [f"{pad}{before}(", f"{pad}    {joined}", f"{pad})"]
+    more = [f"{pad}    {sign.strip()} {term}" for term in terms[1:]]
+    return [f"{pad}{before}(", f"{pad}    {terms[0]}", *more, f"{pad})"]
 
 
 def docstring(words: str, indent: int) -> list[str]:

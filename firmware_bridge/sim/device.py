@@ -277,13 +277,23 @@ class Device:
             reset_cause=self.cause,
             profile=self.plant.profile.id[:12],
             config_crc=self.plant.profile.crc,
-            caps=m.Caps.RAISES_WALLS | m.Caps.DEALS | m.Caps.DICE | m.Caps.INDICATOR | m.Caps.LAMPS,
+            caps=(
+                m.Caps.RAISES_WALLS
+                | m.Caps.DEALS
+                | m.Caps.DICE
+                | m.Caps.INDICATOR
+                | m.Caps.LAMPS
+                | m.Caps.SEES_TAKEN
+                | m.Caps.SERVICE
+                | m.Caps.COUNTS
+            ),
             uptime_ms=self._ms(now),
             last_cmd=self._last_seen,
             last_result=last.result if last else m.Result.NEVER_SEEN,
             event_first=unacked[0] if unacked else self._next_no,
             event_last=self._next_no - 1,
             firmware=(0, 1, 0),
+            schema=m.SCHEMA,
         )
         self._send(welcome, frame.seq, frame.session)
         self._repeat_at = now

@@ -13,7 +13,7 @@ from firmware_bridge.codec import FROM_DEVICE, MAX_PAYLOAD, Frame
 from firmware_bridge.errors import MessageError, UsageError
 from firmware_bridge.interlock import Fault, Lid, Magazine, Surface
 from firmware_bridge.machine import ActiveOp, FaultReport
-from firmware_bridge.ops import ARGUMENTS, Op, pack_args, pack_result, unpack_args, unpack_result
+from firmware_bridge.ops import ARGUMENTS, TIMEOUT_OPS, Op, pack_args, pack_result, unpack_args, unpack_result
 
 U8, U16, U32 = st.integers(0, 255), st.integers(0, 0xFFFF), st.integers(0, 0xFFFFFFFF)
 QUAD = st.tuples(U8, U8, U8, U8)
@@ -45,12 +45,16 @@ STATUS = st.builds(
     active=st.lists(st.builds(ActiveOp, U32, st.sampled_from(Op)), max_size=2).map(tuple),
     cut=st.lists(st.sampled_from(Op), max_size=2).map(tuple),
     faults=st.lists(
-        st.builds(FaultReport, st.sampled_from(Fault), st.none() | st.integers(0, 254), U8), max_size=7
+        st.builds(FaultReport, st.sampled_from(Fault), st.none() | st.integers(0, 254), U8), max_size=9
     ).map(tuple),
 )
 
+CONFIG = st.builds(
+    m.BoardConfig, st.text("abc-0123", max_size=12), QUAD, st.tuples(*[U16] * len(TIMEOUT_OPS))
+)
+
 MESSAGES = st.one_of(
-    st.builds(m.Hello, U8, U8, U32),
+    st.builds(m.Hello, U8, U8, U32, U32),
     st.builds(
         m.Welcome,
         U8,
@@ -60,13 +64,14 @@ MESSAGES = st.one_of(
         st.sampled_from(m.ResetCause),
         st.text("abc-0123", max_size=12),
         U16,
-        st.integers(0, 31).map(m.Caps),
+        st.integers(0, sum(m.Caps)).map(m.Caps),
         U32,
         U32,
         st.sampled_from(m.Result),
         U32,
         U32,
         st.tuples(U8, U8, U8),
+        U32,
     ),
     st.builds(m.Ping, U32, U16),
     st.builds(m.Pong, U32, U32, U32, U32),
@@ -81,6 +86,9 @@ MESSAGES = st.one_of(
     st.builds(m.EventAck, U32),
     st.just(m.Hold()),
     st.builds(m.Abort, U32),
+    st.just(m.ConfigGet()),
+    st.builds(m.ConfigSet, CONFIG),
+    st.builds(m.ConfigReport, U8, CONFIG),
 )
 
 
@@ -101,7 +109,7 @@ def test_strange_bytes_give_a_message_or_a_plain_error(kind, payload):
 
 
 def test_every_message_is_in_the_table_and_replies_come_from_the_device():
-    assert len(m.MESSAGES) == 15
+    assert len(m.MESSAGES) == 18
     for asked, answer in m.REPLIES.items():
         assert not asked & FROM_DEVICE
         assert answer & FROM_DEVICE
@@ -172,4 +180,6 @@ def test_operations_are_found_by_name():
 def test_the_page_about_the_protocol_names_every_message():
     page = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text("utf-8")
     table = page[page.index("## Messages") : page.index("CLEAR (end a latched")]
-    assert {int(kind, 16) for kind in re.findall(r"\b([08][0-9])\b(?=[ ,|/])", table)} == set(m.MESSAGES)
+    assert {int(kind, 16) for kind in re.findall(r"^\| ([0-9A-F]{2}) \|", table, re.MULTILINE)} == set(
+        m.MESSAGES
+    )

@@ -293,7 +293,7 @@ enum {
     QZ_KIND_CONFIG = 0x88,
 };
 
-/* Bytes of arguments by operation (0 of one that does not exist), and where each argument lies in them. */
+/* Bytes of arguments by operation (0 of one that does not exist), and where each argument lies. */
 extern const uint8_t qz_args_size[18] QZ_FLASH;
 #define QZ_ARGS_ADOPT_HAND 0
 #define QZ_ARGS_ADOPT_SIZE 4
