@@ -75,6 +75,10 @@ MACHINE: Final[dict[str, str]] = {
     "machine.fault": N_("The machine reports a fault"),
     "machine.fault.jam": N_("A tile is stuck in the machine"),
     "machine.fault.tiles_short": N_("Tiles are missing in the machine"),
+    "machine.fault.tiles_over": N_("Too many tiles are in the machine"),
+    "machine.fault.sensor_stuck": N_(
+        "A sensor of the machine does not change. Clean it or have it looked at"
+    ),
     "machine.fault.lift_timeout": N_("A lift did not reach its end"),
     "machine.fault.lid_timeout": N_("The lid did not reach its end"),
     "machine.fault.lease_expired": N_("The machine lost its controller in mid-motion"),
@@ -83,6 +87,8 @@ MACHINE: Final[dict[str, str]] = {
     # why it refuses a command
     "machine.jam": N_("A tile is stuck in the machine"),
     "machine.tiles_short": N_("Tiles are missing in the machine"),
+    "machine.tiles_over": N_("Too many tiles are in the machine"),
+    "machine.sensor_stuck": N_("A sensor of the machine does not change. Clean it or have it looked at"),
     "machine.not_started": N_("The machine was just switched on. Look at the table first"),
     "machine.already_started": N_("The machine has started already"),
     "machine.wrong_hand": N_("The machine counts another hand"),

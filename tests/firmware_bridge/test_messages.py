@@ -180,6 +180,5 @@ def test_operations_are_found_by_name():
 def test_the_page_about_the_protocol_names_every_message():
     page = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text("utf-8")
     table = page[page.index("## Messages") : page.index("CLEAR (end a latched")]
-    assert {int(kind, 16) for kind in re.findall(r"^\| ([0-9A-F]{2}) \|", table, re.MULTILINE)} == set(
-        m.MESSAGES
-    )
+    kinds = re.findall(r"^\| ([0-9A-F]{2}) \|", table, re.MULTILINE)
+    assert {int(kind, 16) for kind in kinds} == set(m.MESSAGES)
