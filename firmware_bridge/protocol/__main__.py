@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from firmware_bridge.protocol.definition import SOURCE, DefinitionError, load
-from firmware_bridge.protocol.files import drifted, write
+from firmware_bridge.protocol.files import ROOT, drifted, write
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,19 +27,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--check", action="store_true", help="write nothing; name the files that differ")
+    parser.add_argument("--root", type=Path, default=ROOT, help="of the checkout (default: of this one)")
     options = parser.parse_args(argv)
     try:
         definition = load()
-    except DefinitionError as error:
+        paths = drifted(definition, options.root) if options.check else write(definition, options.root)
+    except (DefinitionError, OSError) as error:
         print(f"{SOURCE.name}: {error}", file=sys.stderr)  # noqa: T201 - a command line
         return 1
-    if options.check:
-        for path in drifted(definition):
-            print(f"{path} is not what {SOURCE.name} says: run python -m firmware_bridge.protocol")  # noqa: T201
-        return 1 if drifted(definition) else 0
-    for path in write(definition):
-        print(f"wrote {path}")  # noqa: T201
-    return 0
+    said = "{} is not what {} says: run python -m firmware_bridge.protocol" if options.check else "wrote {}"
+    for path in paths:
+        print(said.format(path, SOURCE.name))  # noqa: T201
+    return 1 if options.check and paths else 0
 
 
 if __name__ == "__main__":

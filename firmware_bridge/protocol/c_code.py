@@ -51,7 +51,8 @@ def protocol_h(d: Definition) -> str:
                 "",
             ]
     out += comment(
-        "Messages of the host are read: false when the length is wrong, and then *out is undefined. A tail "
+        "Messages of the host are read: false when the length is wrong or a text is not ASCII, and then *out "
+        "is undefined. A tail "
         "points into the payload. Messages of the device are written to a payload of QZ_MAX_PAYLOAD bytes; "
         "the result is its length. Items of a list beyond its most, or bytes of a tail beyond the payload, "
         "are left out."
@@ -190,6 +191,10 @@ def protocol_c(d: Definition) -> str:
         sizes[d.enums["Op"].value(op)] = sum(d.size(f) for f in fields)
     out = [*comment(MARK), '#include "protocol.h"', "", "#include <string.h>", "", '#include "bytes.h"', ""]
     out += [f"const uint8_t qz_args_size[{_ops(d)}] QZ_FLASH = {{{', '.join(map(str, sizes))}}};", ""]
+    if any([*_texts(d, m)] for m in d.messages if not m.from_device):
+        out += ["static bool is_ascii(const uint8_t *bytes, uint8_t count) {"]
+        out += ["    for (uint8_t i = 0; i < count; i++) {", "        if (bytes[i] > 0x7F) {"]
+        out += ["            return false;", "        }", "    }", "    return true;", "}", ""]
     for struct in d.structs.values():
         if not struct.module:
             out.append(f"void qz_{struct.c}_read(const uint8_t *bytes, qz_{struct.c}_t *out) {{")
@@ -212,11 +217,26 @@ def _reader(d: Definition, message: StructDef) -> Iterable[str]:
     yield f"    if (len {'<' if tail else '!='} {size}) {{"
     yield "        return false;"
     yield "    }"
+    for at, count in _texts(d, message):
+        yield f"    if (!is_ascii({f'payload + {at}' if at else 'payload'}, {count})) {{"
+        yield "        return false;"
+        yield "    }"
     yield from _reads(d, message, "payload")
     if tail:
         yield f"    out->{tail.name} = payload + {size};"
         yield f"    out->{tail.name}_len = (uint8_t)(len - {size});"
     yield "    return true;"
+
+
+def _texts(d: Definition, struct: StructDef) -> Iterable[tuple[int, int]]:
+    """Where text stands, and how much: (offset, bytes)."""
+    at = 0
+    for field in struct.fixed:
+        if field.kind == "ascii":
+            yield at, field.count
+        elif field.kind == "struct":
+            yield from ((at + inner, count) for inner, count in _texts(d, d.structs[field.of]))
+        at += d.size(field)
 
 
 def _reads(d: Definition, struct: StructDef, source: str) -> Iterable[str]:

@@ -7,6 +7,15 @@
 
 const uint8_t qz_args_size[18] QZ_FLASH = {0, 4, 0, 4, 0, 0, 1, 4, 7, 0, 0, 2, 2, 1, 4, 0, 0, 0};
 
+static bool is_ascii(const uint8_t *bytes, uint8_t count) {
+    for (uint8_t i = 0; i < count; i++) {
+        if (bytes[i] > 0x7F) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void qz_board_config_read(const uint8_t *bytes, qz_board_config_t *out) {
     memcpy(out->profile, bytes, 12);
     memcpy(out->walls, bytes + 12, 4);
@@ -241,6 +250,9 @@ bool qz_config_get_read(uint8_t len) {
 
 bool qz_config_set_read(const uint8_t *payload, uint8_t len, qz_config_set_t *out) {
     if (len != QZ_CONFIG_SET_SIZE) {
+        return false;
+    }
+    if (!is_ascii(payload, 12)) {
         return false;
     }
     qz_board_config_read(payload, &out->config);

@@ -367,9 +367,10 @@ typedef struct {
 void qz_board_config_read(const uint8_t *bytes, qz_board_config_t *out);
 void qz_board_config_write(uint8_t *bytes, const qz_board_config_t *in);
 
-/* Messages of the host are read: false when the length is wrong, and then *out is undefined. A tail points
- * into the payload. Messages of the device are written to a payload of QZ_MAX_PAYLOAD bytes; the result is
- * its length. Items of a list beyond its most, or bytes of a tail beyond the payload, are left out. */
+/* Messages of the host are read: false when the length is wrong or a text is not ASCII, and then *out is
+ * undefined. A tail points into the payload. Messages of the device are written to a payload of
+ * QZ_MAX_PAYLOAD bytes; the result is its length. Items of a list beyond its most, or bytes of a tail
+ * beyond the payload, are left out. */
 
 /* HELLO: Opens a session; the frame's header names it. Always answered, even in a fault. The layouts of
  * HELLO and WELCOME are the same in all versions: whoever differs in `schema` can still say so. */
