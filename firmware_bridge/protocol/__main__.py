@@ -12,7 +12,7 @@ from firmware_bridge.protocol.files import ROOT, drifted, write
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """0: all is as the definition says. 1: something is not (with --check), or the definition is wrong."""
+    """0: all is as the definition says. 1: something is not (with --check). 2: the definition is wrong."""
     parser = argparse.ArgumentParser(
         prog="python -m firmware_bridge.protocol",
         description=(
@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         paths = drifted(definition, options.root) if options.check else write(definition, options.root)
     except (DefinitionError, OSError) as error:
         print(f"{SOURCE.name}: {error}", file=sys.stderr)  # noqa: T201 - a command line
-        return 1
+        return 2
     said = "{} is not what {} says: run python -m firmware_bridge.protocol" if options.check else "wrote {}"
     for path in paths:
         print(said.format(path, SOURCE.name))  # noqa: T201

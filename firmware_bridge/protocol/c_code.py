@@ -42,7 +42,7 @@ def protocol_h(d: Definition) -> str:
         out += [*_enum(enum)]
     out += [*_kinds(d), *_layouts(d)]
     for struct in d.structs.values():
-        out += [*_struct(d, struct), f"#define QZ_{struct.c.upper()}_SIZE {d.head(struct)}", ""]
+        out += [*_struct(d, struct), *_places(d, struct), ""]
     for struct in d.structs.values():
         if not struct.module:
             out += [
@@ -55,14 +55,31 @@ def protocol_h(d: Definition) -> str:
         "is undefined. A tail "
         "points into the payload. Messages of the device are written to a payload of QZ_MAX_PAYLOAD bytes; "
         "the result is its length. Items of a list beyond its most, or bytes of a tail beyond the payload, "
-        "are left out."
+        "are left out. QZ_..._SIZE counts no items and no tail; QZ_AT_... is where a field stands."
     )
     out.append("")
     for message in d.messages:
         out += comment(f"{message.wire}: {message.doc}")
         out += [*_struct(d, message)] if message.fields else []
-        out += [f"#define QZ_{message.wire}_SIZE {d.head(message)}", _signature(message) + ";", ""]
+        out += [*_places(d, message)]
+        if _checked(d, message):
+            out += comment("Whether qz_..._read would take it, without reading it.")
+            out.append(f"bool qz_{message.c}_valid(const uint8_t *payload, uint8_t len);")
+        out += [_signature(message) + ";", ""]
     return "\n".join([*out, "#endif", ""])
+
+
+def _places(d: Definition, struct: StructDef) -> Iterable[str]:
+    name, at = struct.c.upper(), 0
+    yield f"#define QZ_{name}_SIZE {d.head(struct)}"
+    for field in struct.fields:
+        yield f"#define QZ_AT_{name}_{field.name.upper()} {at}"
+        at += d.size(field)
+
+
+def _checked(d: Definition, struct: StructDef) -> bool:
+    """A message of the host whose bytes can be wrong otherwise than by their number."""
+    return not struct.from_device and any(True for _ in _texts(d, struct))
 
 
 def _hex(value: int, digits: int) -> str:
@@ -191,7 +208,7 @@ def protocol_c(d: Definition) -> str:
         sizes[d.enums["Op"].value(op)] = sum(d.size(f) for f in fields)
     out = [*comment(MARK), '#include "protocol.h"', "", "#include <string.h>", "", '#include "bytes.h"', ""]
     out += [f"const uint8_t qz_args_size[{_ops(d)}] QZ_FLASH = {{{', '.join(map(str, sizes))}}};", ""]
-    if any([*_texts(d, m)] for m in d.messages if not m.from_device):
+    if any(_checked(d, m) for m in d.messages):
         out += ["static bool is_ascii(const uint8_t *bytes, uint8_t count) {"]
         out += ["    for (uint8_t i = 0; i < count; i++) {", "        if (bytes[i] > 0x7F) {"]
         out += ["            return false;", "        }", "    }", "    return true;", "}", ""]
@@ -202,6 +219,9 @@ def protocol_c(d: Definition) -> str:
             out.append(f"void qz_{struct.c}_write(uint8_t *bytes, const qz_{struct.c}_t *in) {{")
             out += [*_writes(d, struct, "bytes"), "}", ""]
     for message in d.messages:
+        if _checked(d, message):
+            out.append(f"bool qz_{message.c}_valid(const uint8_t *payload, uint8_t len) {{")
+            out += [*_validity(d, message), "}", ""]
         out.append(_signature(message) + " {")
         out += [*(_writer(d, message) if message.from_device else _reader(d, message))]
         out += ["}", ""]
@@ -214,18 +234,24 @@ def _reader(d: Definition, message: StructDef) -> Iterable[str]:
         yield f"    return len == {size};"
         return
     tail = message.tail
-    yield f"    if (len {'<' if tail else '!='} {size}) {{"
+    wrong = f"len {'<' if tail else '!='} {size}"
+    if _checked(d, message):
+        wrong = f"!qz_{message.c}_valid(payload, len)"
+    yield f"    if ({wrong}) {{"
     yield "        return false;"
     yield "    }"
-    for at, count in _texts(d, message):
-        yield f"    if (!is_ascii({f'payload + {at}' if at else 'payload'}, {count})) {{"
-        yield "        return false;"
-        yield "    }"
     yield from _reads(d, message, "payload")
     if tail:
         yield f"    out->{tail.name} = payload + {size};"
         yield f"    out->{tail.name}_len = (uint8_t)(len - {size});"
     yield "    return true;"
+
+
+def _validity(d: Definition, message: StructDef) -> Iterable[str]:
+    size = f"QZ_{message.wire}_SIZE"
+    right = [f"len {'>=' if message.tail else '=='} {size}"]
+    right += [f"is_ascii(payload + {at}, {count})" for at, count in _texts(d, message)]
+    yield f"    return {' && '.join(right)};"
 
 
 def _texts(d: Definition, struct: StructDef) -> Iterable[tuple[int, int]]:

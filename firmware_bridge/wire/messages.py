@@ -629,7 +629,7 @@ class ConfigGet:
 
 @dataclass(frozen=True, slots=True)
 class ConfigSet:
-    """Replaces the board's configuration; the same bytes again change nothing and are accepted.
+    """Replaces the board's configuration; the same bytes again change nothing and are accepted in any state.
 
     Refused while anything moves (BUSY), is cut (HOLD) or is stopped (ESTOP), unless the surface is CLEAR
     (SURFACE), and when a wall has more than `MAX_STACKS` stacks (BAD_ARGUMENTS); checked in that order.

@@ -55,7 +55,7 @@ def test_what_drifted_is_named_and_written_anew(checkout, capsys, path):
 
 def test_a_page_without_its_marks_is_an_error(checkout, capsys):
     (checkout / PAGE).write_text("# Protocol\n", "utf-8")
-    assert main(["--root", str(checkout)]) == 1
+    assert main(["--root", str(checkout)]) == 2
     assert "<!-- generated: version -->" in capsys.readouterr().err
 
 
@@ -160,6 +160,11 @@ def constants():
     told = {f"QZ_{c}_{member.name}": member.value for cls, c in PREFIXES.items() for member in cls}
     told |= {f"QZ_KIND_{m.wire}": messages.MESSAGES[m.kind].KIND for m in DEFINITION.messages}
     told |= {f"QZ_{m.wire}_SIZE": DEFINITION.head(m) for m in DEFINITION.messages}
+    for part in (*DEFINITION.structs.values(), *DEFINITION.messages):
+        at = 0
+        for field in part.fields:
+            told[f"QZ_AT_{part.c.upper()}_{field.name.upper()}"] = at
+            at += DEFINITION.size(field)
     told |= {f"QZ_{name}": getattr(wire, name) for name in DEFINITION.raw["limits"]}
     told |= {f"QZ_TIMEOUT_{op.name}": n for n, op in enumerate(ops.TIMEOUT_OPS)}
     told |= {
@@ -298,6 +303,10 @@ def read_in_c(firmware, part, payload):
     read.restype = ctypes.c_bool
     if not part.fields:
         return {} if read(ctypes.c_uint8(len(payload))) else None
+    if part.c == "config_set":
+        firmware.qz_config_set_valid.restype = ctypes.c_bool
+        if not firmware.qz_config_set_valid(buffer, ctypes.c_uint8(len(payload))):
+            return None
     found = structure(DEFINITION, part)()
     good = read(buffer, ctypes.c_uint8(len(payload)), ctypes.byref(found))
     return content(part, found) if good else None

@@ -248,11 +248,12 @@ bool qz_config_get_read(uint8_t len) {
     return len == QZ_CONFIG_GET_SIZE;
 }
 
+bool qz_config_set_valid(const uint8_t *payload, uint8_t len) {
+    return len == QZ_CONFIG_SET_SIZE && is_ascii(payload + 0, 12);
+}
+
 bool qz_config_set_read(const uint8_t *payload, uint8_t len, qz_config_set_t *out) {
-    if (len != QZ_CONFIG_SET_SIZE) {
-        return false;
-    }
-    if (!is_ascii(payload, 12)) {
+    if (!qz_config_set_valid(payload, len)) {
         return false;
     }
     qz_board_config_read(payload, &out->config);

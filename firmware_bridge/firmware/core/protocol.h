@@ -348,6 +348,8 @@ typedef struct {
     uint8_t op; /* QZ_OP_ */
 } qz_active_op_t;
 #define QZ_ACTIVE_OP_SIZE 5
+#define QZ_AT_ACTIVE_OP_CMD_ID 0
+#define QZ_AT_ACTIVE_OP_OP 4
 
 typedef struct {
     uint8_t fault; /* QZ_FAULT_ */
@@ -355,6 +357,9 @@ typedef struct {
     uint8_t count;
 } qz_fault_report_t;
 #define QZ_FAULT_REPORT_SIZE 3
+#define QZ_AT_FAULT_REPORT_FAULT 0
+#define QZ_AT_FAULT_REPORT_PLACE 1
+#define QZ_AT_FAULT_REPORT_COUNT 2
 
 typedef struct {
     char profile[12]; /* filled up with 00, which a full one lacks */
@@ -363,6 +368,9 @@ typedef struct {
     uint16_t timeouts[10];
 } qz_board_config_t;
 #define QZ_BOARD_CONFIG_SIZE 36
+#define QZ_AT_BOARD_CONFIG_PROFILE 0
+#define QZ_AT_BOARD_CONFIG_WALLS 12
+#define QZ_AT_BOARD_CONFIG_TIMEOUTS 16
 
 void qz_board_config_read(const uint8_t *bytes, qz_board_config_t *out);
 void qz_board_config_write(uint8_t *bytes, const qz_board_config_t *in);
@@ -370,7 +378,8 @@ void qz_board_config_write(uint8_t *bytes, const qz_board_config_t *in);
 /* Messages of the host are read: false when the length is wrong or a text is not ASCII, and then *out is
  * undefined. A tail points into the payload. Messages of the device are written to a payload of
  * QZ_MAX_PAYLOAD bytes; the result is its length. Items of a list beyond its most, or bytes of a tail
- * beyond the payload, are left out. */
+ * beyond the payload, are left out. QZ_..._SIZE counts no items and no tail; QZ_AT_... is where a field
+ * stands. */
 
 /* HELLO: Opens a session; the frame's header names it. Always answered, even in a fault. The layouts of
  * HELLO and WELCOME are the same in all versions: whoever differs in `schema` can still say so. */
@@ -382,6 +391,10 @@ typedef struct {
     uint32_t schema;
 } qz_hello_t;
 #define QZ_HELLO_SIZE 10
+#define QZ_AT_HELLO_PROTO_MIN 0
+#define QZ_AT_HELLO_PROTO_MAX 1
+#define QZ_AT_HELLO_NONCE 2
+#define QZ_AT_HELLO_SCHEMA 6
 bool qz_hello_read(const uint8_t *payload, uint8_t len, qz_hello_t *out);
 
 /* WELCOME: Who answers: `proto` 0 when no common version exists. `boot_id` is new after every reset.
@@ -405,6 +418,21 @@ typedef struct {
     uint32_t schema;
 } qz_welcome_t;
 #define QZ_WELCOME_SIZE 58
+#define QZ_AT_WELCOME_PROTO 0
+#define QZ_AT_WELCOME_NONCE 1
+#define QZ_AT_WELCOME_UID 5
+#define QZ_AT_WELCOME_BOOT_ID 13
+#define QZ_AT_WELCOME_RESET_CAUSE 17
+#define QZ_AT_WELCOME_PROFILE 18
+#define QZ_AT_WELCOME_CONFIG_CRC 30
+#define QZ_AT_WELCOME_CAPS 32
+#define QZ_AT_WELCOME_UPTIME_MS 34
+#define QZ_AT_WELCOME_LAST_CMD 38
+#define QZ_AT_WELCOME_LAST_RESULT 42
+#define QZ_AT_WELCOME_EVENT_FIRST 43
+#define QZ_AT_WELCOME_EVENT_LAST 47
+#define QZ_AT_WELCOME_FIRMWARE 51
+#define QZ_AT_WELCOME_SCHEMA 54
 uint8_t qz_welcome_write(uint8_t *payload, const qz_welcome_t *in);
 
 /* PING: Renews the lease by `lease_ms` from its arrival. `t_host` comes back unchanged. */
@@ -413,6 +441,8 @@ typedef struct {
     uint16_t lease_ms;
 } qz_ping_t;
 #define QZ_PING_SIZE 6
+#define QZ_AT_PING_T_HOST 0
+#define QZ_AT_PING_LEASE_MS 4
 bool qz_ping_read(const uint8_t *payload, uint8_t len, qz_ping_t *out);
 
 /* PONG: `state_rev` counts changes that permission depends on, `detail_rev` all, progress included. */
@@ -423,6 +453,10 @@ typedef struct {
     uint32_t detail_rev;
 } qz_pong_t;
 #define QZ_PONG_SIZE 16
+#define QZ_AT_PONG_T_HOST 0
+#define QZ_AT_PONG_T_DEV 4
+#define QZ_AT_PONG_STATE_REV 8
+#define QZ_AT_PONG_DETAIL_REV 12
 uint8_t qz_pong_write(uint8_t *payload, const qz_pong_t *in);
 
 /* STATUS_REQ: Asks for STATUS. */
@@ -465,6 +499,22 @@ typedef struct {
     uint8_t faults_len;
 } qz_status_t;
 #define QZ_STATUS_SIZE 39
+#define QZ_AT_STATUS_STATE_REV 0
+#define QZ_AT_STATUS_DETAIL_REV 4
+#define QZ_AT_STATUS_SURFACE 8
+#define QZ_AT_STATUS_MAGAZINE 9
+#define QZ_AT_STATUS_LID 10
+#define QZ_AT_STATUS_FLAGS 11
+#define QZ_AT_STATUS_HAND_NO 13
+#define QZ_AT_STATUS_STACKS 17
+#define QZ_AT_STATUS_WALLS 21
+#define QZ_AT_STATUS_DEALT 25
+#define QZ_AT_STATUS_PLAN 29
+#define QZ_AT_STATUS_DICE 33
+#define QZ_AT_STATUS_LIFT 35
+#define QZ_AT_STATUS_ACTIVE 36
+#define QZ_AT_STATUS_CUT 37
+#define QZ_AT_STATUS_FAULTS 38
 uint8_t qz_status_write(uint8_t *payload, const qz_status_t *in);
 
 /* CMD: Do `op`, at most once for this `cmd_id`. `args` as packed by `ops.pack_args`. `op` stays a number:
@@ -478,6 +528,10 @@ typedef struct {
     uint8_t args_len;
 } qz_cmd_t;
 #define QZ_CMD_SIZE 9
+#define QZ_AT_CMD_CMD_ID 0
+#define QZ_AT_CMD_OP 4
+#define QZ_AT_CMD_REV 5
+#define QZ_AT_CMD_ARGS 9
 bool qz_cmd_read(const uint8_t *payload, uint8_t len, qz_cmd_t *out);
 
 /* CMD_ACK: Comes before any motion. `code`: the reason of a refusal, or a duplicate's stored code, else 0. */
@@ -489,6 +543,11 @@ typedef struct {
     uint32_t state_rev;
 } qz_cmd_ack_t;
 #define QZ_CMD_ACK_SIZE 11
+#define QZ_AT_CMD_ACK_CMD_ID 0
+#define QZ_AT_CMD_ACK_VERDICT 4
+#define QZ_AT_CMD_ACK_RESULT 5
+#define QZ_AT_CMD_ACK_CODE 6
+#define QZ_AT_CMD_ACK_STATE_REV 7
 uint8_t qz_cmd_ack_write(uint8_t *payload, const qz_cmd_ack_t *in);
 
 /* CMD_DONE: The end of a command; numbered among the events and repeated until EVENT_ACK. `duration_ms` of
@@ -504,6 +563,13 @@ typedef struct {
     uint8_t values_len;
 } qz_cmd_done_t;
 #define QZ_CMD_DONE_SIZE 18
+#define QZ_AT_CMD_DONE_NO 0
+#define QZ_AT_CMD_DONE_CMD_ID 4
+#define QZ_AT_CMD_DONE_RESULT 8
+#define QZ_AT_CMD_DONE_CODE 9
+#define QZ_AT_CMD_DONE_DURATION_MS 10
+#define QZ_AT_CMD_DONE_STATE_REV 14
+#define QZ_AT_CMD_DONE_VALUES 18
 uint8_t qz_cmd_done_write(uint8_t *payload, const qz_cmd_done_t *in);
 
 /* QUERY: What became of `cmd_id`? With `close`, an id never seen is refused from now on. */
@@ -512,6 +578,8 @@ typedef struct {
     bool close;
 } qz_query_t;
 #define QZ_QUERY_SIZE 5
+#define QZ_AT_QUERY_CMD_ID 0
+#define QZ_AT_QUERY_CLOSE 4
 bool qz_query_read(const uint8_t *payload, uint8_t len, qz_query_t *out);
 
 /* OUTCOME: Answer to QUERY; the only cure for a lost acknowledgement. */
@@ -525,6 +593,12 @@ typedef struct {
     uint8_t values_len;
 } qz_outcome_t;
 #define QZ_OUTCOME_SIZE 14
+#define QZ_AT_OUTCOME_CMD_ID 0
+#define QZ_AT_OUTCOME_RESULT 4
+#define QZ_AT_OUTCOME_CODE 5
+#define QZ_AT_OUTCOME_DURATION_MS 6
+#define QZ_AT_OUTCOME_STATE_REV 10
+#define QZ_AT_OUTCOME_VALUES 14
 uint8_t qz_outcome_write(uint8_t *payload, const qz_outcome_t *in);
 
 /* EVENT: Numbered report of the device, repeated until EVENT_ACK. `t_dev` in ms since boot. `code` stays a
@@ -537,6 +611,10 @@ typedef struct {
     uint8_t args_len;
 } qz_event_t;
 #define QZ_EVENT_SIZE 9
+#define QZ_AT_EVENT_NO 0
+#define QZ_AT_EVENT_T_DEV 4
+#define QZ_AT_EVENT_CODE 8
+#define QZ_AT_EVENT_ARGS 9
 uint8_t qz_event_write(uint8_t *payload, const qz_event_t *in);
 
 /* EVENT_ACK: All events up to `no` have arrived. */
@@ -544,6 +622,7 @@ typedef struct {
     uint32_t no;
 } qz_event_ack_t;
 #define QZ_EVENT_ACK_SIZE 4
+#define QZ_AT_EVENT_ACK_NO 0
 bool qz_event_ack_read(const uint8_t *payload, uint8_t len, qz_event_ack_t *out);
 
 /* HOLD: Stop what moves; it counts as cut. Answered by STATUS. */
@@ -555,19 +634,24 @@ typedef struct {
     uint32_t cmd_id;
 } qz_abort_t;
 #define QZ_ABORT_SIZE 4
+#define QZ_AT_ABORT_CMD_ID 0
 bool qz_abort_read(const uint8_t *payload, uint8_t len, qz_abort_t *out);
 
 /* CONFIG_GET: Asks for the board's configuration. */
 #define QZ_CONFIG_GET_SIZE 0
 bool qz_config_get_read(uint8_t len);
 
-/* CONFIG_SET: Replaces the board's configuration; the same bytes again change nothing and are accepted.
- * Refused while anything moves (BUSY), is cut (HOLD) or is stopped (ESTOP), unless the surface is CLEAR
- * (SURFACE), and when a wall has more than `MAX_STACKS` stacks (BAD_ARGUMENTS); checked in that order. */
+/* CONFIG_SET: Replaces the board's configuration; the same bytes again change nothing and are accepted in
+ * any state. Refused while anything moves (BUSY), is cut (HOLD) or is stopped (ESTOP), unless the surface
+ * is CLEAR (SURFACE), and when a wall has more than `MAX_STACKS` stacks (BAD_ARGUMENTS); checked in that
+ * order. */
 typedef struct {
     qz_board_config_t config;
 } qz_config_set_t;
 #define QZ_CONFIG_SET_SIZE 36
+#define QZ_AT_CONFIG_SET_CONFIG 0
+/* Whether qz_..._read would take it, without reading it. */
+bool qz_config_set_valid(const uint8_t *payload, uint8_t len);
 bool qz_config_set_read(const uint8_t *payload, uint8_t len, qz_config_set_t *out);
 
 /* CONFIG: The configuration in force; `reason` why the wanted one was refused, or 0. */
@@ -576,6 +660,8 @@ typedef struct {
     qz_board_config_t config;
 } qz_config_t;
 #define QZ_CONFIG_SIZE 37
+#define QZ_AT_CONFIG_REASON 0
+#define QZ_AT_CONFIG_CONFIG 1
 uint8_t qz_config_write(uint8_t *payload, const qz_config_t *in);
 
 #endif
