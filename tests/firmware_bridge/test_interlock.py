@@ -152,6 +152,15 @@ def test_every_state_and_operation():
     assert allowed > 20_000
 
 
+def test_only_the_end_of_a_stop_must_name_what_it_saw():
+    assert [op for op in Op if RULES[op].names_rev] == [Op.CLEAR]
+
+
+def test_too_many_tiles_stop_what_would_hide_them_and_nothing_else():
+    assert BLOCKS[Fault.TILES_OVER] == {Op.START_BUILD, Op.RAISE_WALLS}
+    assert BLOCKS[Fault.SENSOR_STUCK] == {Op.START_BUILD, Op.RAISE_WALLS, Op.DEAL, Op.RESUME}
+
+
 def test_the_table_is_complete():
     assert set(RULES) == set(Op)
     assert {op for op, rule in RULES.items() if rule.motion} == MOTIONS
@@ -175,6 +184,8 @@ PLAYING = State(
         ({"locked": False, "magazine": Magazine.BUILDING}, Op.OPEN_LID, {}, Reason.MAGAZINE),
         ({"estop": True}, Op.RELEASE_INTAKE, {"hand": 7}, Reason.ESTOP),
         ({"faults": frozenset({Fault.JAM})}, Op.START_BUILD, {}, Reason.FAULT),
+        ({"faults": frozenset({Fault.TILES_OVER})}, Op.RAISE_WALLS, {}, Reason.FAULT),
+        ({"faults": frozenset({Fault.SENSOR_STUCK})}, Op.DEAL, {}, Reason.FAULT),
         ({"surface": Surface.CLEAR, "stacks": (17, 17, 17, 16)}, Op.RAISE_WALLS, {}, Reason.COUNTS),
         ({"surface": Surface.CLEAR}, Op.DEAL, {"tiles": (0, 0, 0, 0)}, Reason.COUNTS),
         ({"surface": Surface.CLEAR}, Op.DEAL, {"tiles": (99, 13, 13, 13)}, Reason.COUNTS),
