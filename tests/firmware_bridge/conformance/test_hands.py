@@ -1,0 +1,160 @@
+"""An evening without accidents: builds, walls, deals, dice, the lid, and the lock between them."""
+
+from firmware_bridge import messages as m
+from firmware_bridge.interlock import Lid, Magazine, Reason, Surface
+from firmware_bridge.ops import Op
+
+FULL = (17, 17, 17, 17)
+NONE = (0, 0, 0, 0)
+
+
+def test_a_build_counts_every_stack_and_the_second_set_follows(board):
+    board.start()
+    assert board.do(Op.START_BUILD) == {"stacks": FULL}
+    status = board.status()
+    assert (status.magazine, status.stacks) == (Magazine.READY, FULL)
+    board.until(lambda: board.status().drum, limit=5)
+    assert board.refused(Op.START_BUILD) == Reason.MAGAZINE
+
+
+def test_raised_walls_lock_and_begin_the_hand(board):
+    board.built()
+    assert board.do(Op.RAISE_WALLS) == {"stacks": FULL}
+    status = board.status()
+    assert (status.surface, status.walls, status.stacks) == (Surface.WALLS_UP, FULL, NONE)
+    assert (status.hand_no, status.locked, status.lift) == (1, True, 100)
+    assert status.dealt == NONE
+    assert not status.taken
+
+
+def test_the_lock_closes_before_the_walls_move(board):
+    board.built()
+    assert not board.status().locked
+    board.begin(Op.RAISE_WALLS)
+    assert board.status().locked
+
+
+def test_walls_that_nobody_touched_go_down_again(board):
+    board.raised()
+    board.until(lambda: board.status().magazine is Magazine.LOADED, limit=5)
+    board.do(Op.LOWER)
+    status = board.status()
+    assert (status.surface, status.magazine) == (Surface.CLEAR, Magazine.READY)
+    assert (status.stacks, status.walls, status.lift) == (FULL, NONE, 0)
+    assert (status.hand_no, status.locked) == (1, True)
+
+
+def test_a_deal_from_raised_walls_belongs_to_their_hand(board):
+    board.raised()
+    assert board.do(Op.DEAL, tiles=(14, 13, 13, 13)) == {"tiles": (14, 13, 13, 13)}
+    status = board.status()
+    assert (status.surface, status.dealt, status.hand_no) == (Surface.DEALT, (14, 13, 13, 13), 1)
+    assert (status.walls, status.taken, status.locked) == (FULL, True, True)
+    assert board.refused(Op.LOWER) == Reason.SURFACE
+
+
+def test_a_direct_deal_begins_a_hand(board):
+    board.built()
+    board.do(Op.DEAL, tiles=(13, 13, 13, 13), dealer=2)
+    status = board.status()
+    assert (status.surface, status.dealt, status.hand_no) == (Surface.DEALT, (13, 13, 13, 13), 1)
+    assert (status.walls, status.stacks, status.lift) == (FULL, NONE, 100)
+
+
+def test_dice_and_indicator_work_over_walls_only(board):
+    board.built()
+    assert board.refused(Op.ROLL_DICE) == Reason.SURFACE
+    assert board.refused(Op.FLIP_INDICATOR) == Reason.SURFACE
+    board.do(Op.RAISE_WALLS)
+    seen = set()
+    for _ in range(6):
+        dice = board.do(Op.ROLL_DICE)["dice"]
+        board.acknowledge()
+        assert all(1 <= die <= 6 for die in dice)
+        assert board.status().dice == dice
+        seen.add(dice)
+    assert len(seen) > 1
+    board.do(Op.FLIP_INDICATOR)
+    assert board.status().indicator_up
+
+
+def test_a_deal_must_fit_the_walls(board):
+    board.built()
+    assert board.refused(Op.DEAL, tiles=(0, 0, 0, 0)) == Reason.COUNTS
+    assert board.refused(Op.DEAL, tiles=(50, 50, 50, 50)) == Reason.COUNTS
+    assert board.refused(Op.RAISE_WALLS, stacks=(14, 13, 14, 13)) == Reason.COUNTS
+    assert board.command(Op.RAISE_WALLS, stacks=FULL).verdict is m.Verdict.ACCEPTED
+
+
+def test_a_whole_hand_and_the_tiles_come_back(board):
+    board.raised()
+    board.do(Op.DEAL, tiles=(14, 13, 13, 13))
+    board.until(lambda: board.status().magazine is Magazine.LOADED, limit=5)
+    board.do(Op.START_BUILD)  # the other set, while this one is played
+    assert board.refused(Op.OPEN_LID) == Reason.INTERLOCK
+    assert board.refused(Op.RELEASE_INTAKE, hand=2) == Reason.WRONG_HAND
+    board.do(Op.RELEASE_INTAKE, hand=1)
+    assert not board.status().locked
+    board.do(Op.OPEN_LID)
+    status = board.status()
+    assert (status.surface, status.lid) == (Surface.COLLECTING, Lid.OPEN)
+    assert (status.walls, status.dealt) == (NONE, NONE)
+    assert board.refused(Op.RAISE_WALLS) == Reason.LID
+    board.do(Op.CLOSE_LID)
+    status = board.status()
+    assert (status.surface, status.lid, status.lift) == (Surface.CLEAR, Lid.CLOSED, 0)
+    assert (status.magazine, status.drum) == (Magazine.READY, True)
+    board.do(Op.RAISE_WALLS)
+    status = board.status()
+    assert (status.hand_no, status.locked) == (2, True)
+    assert status.magazine is Magazine.LOADED
+
+
+def test_the_other_set_is_built_while_tiles_are_dealt(board):
+    board.raised()
+    board.until(lambda: board.status().magazine is Magazine.LOADED, limit=5)
+    build = board.begin(Op.START_BUILD)
+    board.until(lambda: sum(board.status().stacks) > 0)
+    deal = board.begin(Op.DEAL, tiles=(4, 4, 4, 4))
+    assert {active.op for active in board.status().active} == {Op.START_BUILD, Op.DEAL}
+    assert board.done(deal).values == bytes([4, 4, 4, 4])
+    assert board.done(build).values == bytes(FULL)
+
+
+def test_a_lane_does_one_thing_at_a_time(board):
+    board.raised()
+    rolls = board.begin(Op.ROLL_DICE)
+    assert board.refused(Op.FLIP_INDICATOR) == Reason.BUSY
+    assert board.refused(Op.DEAL, tiles=(1, 1, 1, 1)) == Reason.BUSY
+    board.done(rolls)
+
+
+def test_the_lid_is_not_opened_under_a_locked_hand(board):
+    board.raised()
+    assert board.refused(Op.OPEN_LID) == Reason.INTERLOCK
+    board.do(Op.RELEASE_INTAKE, hand=1)
+    assert board.refused(Op.OPEN_LID) == Reason.SURFACE
+
+
+def test_a_motion_needs_a_living_host(board):
+    board.built()
+    board.alive = False
+    board.wait(2.0)
+    assert not board.status().lease
+    assert board.refused(Op.RAISE_WALLS) == Reason.NO_LEASE
+    board.ping()
+    board.do(Op.RAISE_WALLS)
+
+
+def test_service_motions_need_the_key_and_a_word(board):
+    board.start()
+    assert board.refused(Op.HOME, nobody=1) == Reason.SERVICE_KEY
+    board.bench.service_key(True)
+    board.until(lambda: board.status().service, limit=2)
+    assert board.refused(Op.HOME) == Reason.SERVICE_KEY
+    board.do(Op.HOME, nobody=1)
+    board.do(Op.JOG, axis=0, steps=1, nobody=1)
+    board.do(Op.HOME, nobody=1)
+    assert board.status().lift == 0
+    board.bench.service_key(False)
+    board.until(lambda: not board.status().service, limit=2)
