@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal, Protocol, TypeAlias
 
-from firmware_bridge.machine import MachineEvent, MachineView, Outcome
+from firmware_bridge.machine import Capability, MachineEvent, MachineView, Outcome
 from firmware_bridge.ops import Op, Value
 
 Choice: TypeAlias = Literal["finish", "lower", "leave"]
@@ -14,6 +14,10 @@ Choice: TypeAlias = Literal["finish", "lower", "leave"]
 
 class Machine(Protocol):
     """One automatic table. `firmware_bridge.bridge.Bridge` is the one that speaks our own protocol."""
+
+    @property
+    def capabilities(self) -> Capability:
+        """What it can do as it is attached; the same as `view.capabilities`."""
 
     @property
     def view(self) -> MachineView:

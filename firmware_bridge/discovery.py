@@ -128,6 +128,81 @@ def kind_of(port: str) -> str:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Ports at which the machine may be, the likeliest first; none: `why` says what is in the way.
+
+    `warning`: something to mend all the same.
+    """
+
+    ports: tuple[str, ...]
+    why: Finding | None = None
+    warning: Finding | None = None
+
+
+def lasting(facts: Facts) -> Targets:
+    """The configured port by a name that lasts, looked up once at the start.
+
+    Later a passing name (`/dev/ttyUSB0`) may be another adapter, so nothing is ever opened by it.
+    """
+    port = facts.port or ""
+    if not UNSTABLE.fullmatch(port):
+        return Targets((port,))
+    paths = () if facts.target is None else facts.target.by_path
+    if not paths:
+        return Targets((), why=_passing(facts))
+    return Targets(
+        (paths[0],),
+        warning=Finding(
+            "unstable_name",
+            f"{port} may be another adapter after the next start; now it is {paths[0]}.",
+            f'Write "{paths[0]}" instead.',
+        ),
+    )
+
+
+def _passing(facts: Facts) -> Finding:
+    paths = _paths(facts.adapters)
+    return Finding(
+        "port_ambiguous",
+        f"{facts.port} is whichever adapter came first, so nothing is moved through it.",
+        f"Use {paths}." if paths else "Plug the machine in and use its name in /dev/serial/by-path.",
+    )
+
+
+def targets(facts: Facts, *, uid_known: bool) -> Targets:
+    """Where to look for the machine of `facts.port` now.
+
+    Without the board's number only the port itself will do. With it, the board is looked for at every adapter
+    once the port is gone or another board answers there. A name that several adapters share proves nothing,
+    nor does one that does not last: it takes the number to tell them apart.
+    """
+    port = facts.port or ""
+    if kind_of(port) != "device":
+        return Targets((port,))
+    if UNSTABLE.fullmatch(port):
+        return Targets(_lasting_names(facts.adapters)) if uid_known else Targets((), why=_passing(facts))
+    twins = tuple(device for device in facts.adapters if port in device.by_id)
+    if len(twins) > 1:
+        if not uid_known:
+            return Targets(
+                (),
+                why=Finding(
+                    "port_ambiguous",
+                    f"{len(twins)} adapters share the name {port}, so nothing is moved through it.",
+                    f"Use {_paths(twins) or 'a name in /dev/serial/by-path'}, or set the board's uid.",
+                ),
+            )
+        return Targets(_lasting_names(twins))
+    others = tuple(device for device in facts.adapters if device != facts.target) if uid_known else ()
+    return Targets((port, *_lasting_names(others)))
+
+
+def _lasting_names(devices: tuple[Device, ...]) -> tuple[str, ...]:
+    """One lasting name a device, those without any left out."""
+    return tuple(device.by_path[0] for device in devices if device.by_path)
+
+
 def examine(facts: Facts) -> tuple[Answer, ...]:
     """Ask every check, in the order in which a person would mend what they find."""
     return tuple(Answer(check, tuple(check.look(facts))) for check in CHECKS)

@@ -29,15 +29,19 @@ RULE_FOLDERS: Final = ("etc/udev/rules.d", "lib/udev/rules.d", "usr/lib/udev/rul
 THROTTLE_FILE: Final = "sys/devices/platform/soc/soc:firmware/get_throttled"
 
 
-def collect(port: str | None = None, root: Path = Path("/"), user: User | None = None) -> Facts:
+def collect(
+    port: str | None = None, root: Path = Path("/"), user: User | None = None, *, holders: bool = True
+) -> Facts:
     """Look at the system below `root` for `port`, an address as `transport.open_port` takes it.
+
+    `holders` False: leave out who has a device open and what runs, which takes a look at every process.
 
     Raises:
         UsageError: `port` is no kind of address.
     """
     who = user or _myself(root)
     groups = {gid: name for name, gid, _ in _groups(root)}
-    processes = list(_processes(root))
+    processes = list(_processes(root)) if holders else []
     kind = kind_of(port) if port else ""
     path = _real(root, (port or "").removeprefix("pty:")) if kind in ("device", "pty") else None
     return Facts(

@@ -1,317 +1,328 @@
-"""The relay board on its serial line: carries out what `press_core` asks for. Needs the extra `modbus`."""
+"""A machine whose own buttons are pressed through a relay board.
+
+The board presses and looks; everything else is kept here: the lock, which is shut at the start and whenever
+walls come up, the number of the hand, and the ledger, in which a press stands before it is made. The lock
+reaches the machine's button through a contact in series with it; where none is wired it is advice, and an
+opening against it is told as `intake_opened_early`.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import errno
-import os
-import struct
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import Final
 
-from firmware_bridge.drivers.press_core import (
-    CHANNELS,
-    LIFT,
-    Bits,
-    Capability,
-    Ended,
-    Gate,
-    Missing,
-    Pause,
-    Press,
-    PressSettings,
-    ReadInputs,
-    ReadRelays,
-    Reply,
-    Request,
-    Step,
-    Write,
-    button_held,
-    contact_fault,
-    hold,
-)
+from firmware_bridge.abstract import Choice, Machine
+from firmware_bridge.bridge import CHOICES
+from firmware_bridge.drivers.line import Line
+from firmware_bridge.drivers.press_core import LIFT
+from firmware_bridge.drivers.presser import Presser
+from firmware_bridge.drivers.telling import Telling
+from firmware_bridge.drivers.watch_core import STEADY, Happening, Watch
+from firmware_bridge.drivers.wiring import PressSettings
 from firmware_bridge.errors import PortError, UsageError
-from firmware_bridge.machine import Outcome, Status
-from firmware_bridge.ops import Op
-from firmware_bridge.profiles import Profile
-from firmware_bridge.transport import explain, holders
+from firmware_bridge.interlock import Lid, Magazine, Refused, Surface
+from firmware_bridge.ledger import Intent, Ledger
+from firmware_bridge.machine import (
+    ActiveOp,
+    Capability,
+    LinkState,
+    MachineEvent,
+    MachineView,
+    Outcome,
+    Status,
+)
+from firmware_bridge.ops import Op, Value, pack_args
+from firmware_bridge.profiles import load
 
-try:
-    from pymodbus.client import AsyncModbusSerialClient
-    from pymodbus.exceptions import ModbusException
-    from pymodbus.pdu import ModbusPDU
-except ImportError as error:
-    raise ImportError("The relay board needs the extra `modbus`: pip install -e '.[modbus]'.") from error
+__all__ = ["ModbusPress", "PressSettings"]
 
-__all__ = ["BoardError", "Capability", "ModbusPress", "PressSettings"]
+LOOK_EVERY: Final = 0.1
+"""Seconds between two looks at the inputs."""
+CONFIRM_EACH: Final = 10
+"""Looks after which the series contact is read back: a board that lost its power has let it go."""
+RETRY_FIRST: Final = 0.25
+RETRY_MAX: Final = 5.0
+"""Seconds between tries to reach the board: doubling from the first to the last."""
 
-_NOT_DONE = (1, 2, 3)
-"""Modbus exceptions that are raised before anything is carried out: function, address, value."""
-
-
-class BoardError(PortError):
-    """The board does not answer, or its relays are not as they must be; `code` says which."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-
-
-class _WriteCoil(ModbusPDU):  # type: ignore[misc]
-    """Function 05 with any value: the library's own knows on and off only. The reply is the same bytes."""
-
-    function_code = 5
-    rtu_frame_size = 8
-
-    def __init__(self, address: int = 0, value: int = 0, dev_id: int = 0) -> None:
-        super().__init__(dev_id=dev_id, address=address)
-        self.value = value
-
-    def encode(self) -> bytes:
-        """Address and value, big-endian."""
-        return struct.pack(">HH", self.address, self.value)
-
-    def decode(self, data: bytes) -> None:
-        """The reverse of `encode`."""
-        self.address, self.value = struct.unpack(">HH", data[:4])
+PRESSED: Final = LIFT | {Op.ROLL_DICE}
 
 
-class ModbusPress:
-    """Presses the maker's buttons through a relay board. One press at a time; a second is told `busy`.
+class ModbusPress(Machine):
+    """One machine behind a relay board.
 
-    `profile` says how long a motion may take to show, in `seconds`. `clock`: monotonic seconds.
+    Args:
+        settings: how the board is wired.
+        board: its line.
+        ledger_path: command ledger, created if absent; one process at a time.
+        clock: monotonic seconds.
+        sleep: waits so many seconds.
+        on_change: called with the new view, in the loop, whenever it differs.
+        on_event: called with each event (`lid_opened`, `lid_closed`, `cycle_begun`, `intake_opened_early`).
+
+    Raises:
+        LedgerError: the ledger can not be opened or belongs to another process.
+        ProfileError: there is no such profile.
     """
 
     def __init__(
         self,
         settings: PressSettings,
-        profile: Profile,
+        board: Line,
+        ledger_path: Path | str,
         *,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        on_change: Callable[[MachineView], None] | None = None,
+        on_event: Callable[[MachineEvent], None] | None = None,
     ) -> None:
+        profile = load(settings.profile)
         self._settings = settings
-        self._profile = profile
         self._clock = clock
         self._sleep = sleep
-        self._gate = Gate()
-        self._client: AsyncModbusSerialClient | None = None
-        self._line = asyncio.Lock()
-        self._pressing = False
+        self._watch = Watch(settings.wired, profile)
+        self._presser = Presser(settings, profile, board, clock=clock, sleep=sleep)
+        self._telling = Telling(settings.capabilities, profile.id, clock, on_change, on_event, locked=True)
+        self._ledger = Ledger(ledger_path)
+        self._closing = False
+        self._looks = 0
+        self._task: asyncio.Task[None] | None = None
+        self._given_up = self._give_up()
+
+    def _give_up(self) -> tuple[Outcome, ...]:
+        """A press that a former process left open was made once or not at all; nobody can tell any more."""
+        ended = []
+        for intent in self._ledger.open_intents():
+            outcome = Outcome(Status.UNKNOWN, "interrupted", intent.cmd_id, intent.op)
+            self._ledger.conclude(outcome)
+            if intent.op in PRESSED:
+                self._presser.doubt()
+                ended.append(outcome)
+        return tuple(ended)
+
+    # -- what is known ----------------------------------------------------------------------------
 
     @property
     def capabilities(self) -> Capability:
-        """What this wiring can do; without INHIBIT the lock is advice to the people at the table."""
+        """What this wiring can do."""
         return self._settings.capabilities
 
     @property
-    def locked(self) -> bool:
-        """The lift button must not be pressed. True at the start."""
-        return self._gate.locked
+    def view(self) -> MachineView:
+        """The last known state."""
+        return self._telling.view
 
-    async def open(self) -> None:
-        """Open the port, set the series contact to the lock's state and read all relays back.
+    @property
+    def events(self) -> Sequence[MachineEvent]:
+        """The newest events, oldest first."""
+        return tuple(self._telling.events)
 
-        Raises:
-            PortError: the port can not be opened, or the board is not as it must be (`BoardError`).
-        """
-        async with self._line:
-            await self._reopen()
-            if button_held(self._settings, await self._read(ReadRelays())):
-                self._drop()
-                raise BoardError("button_held", "A button's relay is closed; look at the relay board.")
+    # -- life -------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Look at the board until `close`; a board that is away shows in `view`."""
+        self._task = asyncio.current_task()
+        wait = RETRY_FIRST
+        while not self._closing:
+            try:
+                if self._telling.view.lease:
+                    await self._look()
+                    wait = LOOK_EVERY
+                else:
+                    await self._presser.open()
+                    self._reached()
+                    wait = LOOK_EVERY
+            except PortError as error:
+                lost = self._telling.view.lease
+                self._telling.failed(error)
+                wait = RETRY_FIRST if lost else min(RETRY_MAX, max(RETRY_FIRST, 2 * wait))
+            await self._sleep(wait)
 
     async def close(self) -> None:
-        """Lock, so that the maker's button does not live on without us, and let the port go. Never raises."""
-        self._gate.locked = True
-        async with self._line:
-            if self._client is not None and self._settings.inhibit_relay is not None:
-                await self._ask(hold(self._settings.inhibit_relay, closed=False))
-            self._drop()
+        """Lock, open the series contact, and let port and ledger go."""
+        self._closing = True
+        if self._task is not None and self._task is not asyncio.current_task():
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await self._presser.close()
+        self._telling.close()
+        self._ledger.close()
 
-    async def lock(self) -> None:
-        """Refuse the lift from now on, and open the series contact; also while a press is watched.
+    def _reached(self) -> None:
+        self._telling.update(link=self._link(), lease=True, detail="", attempt=0)
 
-        Raises:
-            PortError: the contact is not proven open; the driver refuses all the same.
+    def _link(self) -> LinkState:
+        return LinkState.RECOVER if self.view.hand_no is None else LinkState.UP
+
+    async def _look(self) -> None:
+        if self._presser.pressing:
+            return  # it looks by itself, and a lost look of ours would drop its line
+        self._looks += 1
+        if self._looks % CONFIRM_EACH == 0:
+            await self._presser.confirm()
+        await self._feed()
+
+    async def _feed(self) -> None:
+        for happening in self._watch.feed(await self._presser.inputs(), self._clock()):
+            await self._happened(happening)
+        self._told_by_lamps()
+
+    def _told_by_lamps(self) -> None:
+        watch, wired = self._watch, self._settings.wired
+        lit = wired.ready_input is not None
+        if watch.lid is Lid.OPEN and self.view.lid is Lid.CLOSED:
+            self._telling.update(surface=Surface.COLLECTING)  # it stood open when we began to look
+        self._telling.update(
+            lid=Lid.CLOSED if watch.lid is None else watch.lid,
+            # Without a lamp the machine itself refuses what it can not do yet.
+            magazine=watch.magazine if lit else Magazine.READY,
+            faults=watch.faults,
+        )
+
+    async def _happened(self, happening: Happening) -> None:
+        early = self._presser.locked and self.view.hand_no is not None
+        if happening is Happening.LID_OPENED:
+            self._telling.update(surface=Surface.COLLECTING, lid=Lid.OPEN)
+            self._telling.report("intake_opened_early" if early else "lid_opened")
+            return
+        if happening is Happening.LID_CLOSED:
+            self._telling.report("lid_closed")
+        else:
+            self._telling.report("intake_opened_early" if early else "cycle_begun")
+        await self._walls_come_up()
+
+    async def _walls_come_up(self) -> None:
+        """The machine's own cycle raises the other set: a new hand, unless the one before has no ruling."""
+        if self._presser.locked:
+            self._telling.update(surface=Surface.WALLS_UP, lid=Lid.CLOSED)
+            return
+        number = self.view.hand_no
+        self._telling.update(
+            surface=Surface.WALLS_UP,
+            lid=Lid.CLOSED,
+            locked=True,
+            hand_no=None if number is None else number + 1,
+        )
+        await self._presser.lock()
+
+    # -- asking -----------------------------------------------------------------------------------
+
+    async def execute(self, op: Op | str, *, rev: int | None = None, **args: Value) -> Outcome:
+        """Carry out `op` at most once and say how it ended; see `abstract.Machine.execute`.
+
+        Presses `OPEN_LID` and `ROLL_DICE`; keeps `START`, `ADOPT`, `RELEASE_INTAKE`, `CLEAR` and `LEAVE`
+        here. Everything else is REJECTED (`unsupported`).
         """
-        self._gate.locked = True
-        async with self._line:
-            self._gate.locked = True  # a release that was under way came first
-            await self._ready()
-            await self._set_contact(locked=True)
-
-    async def release(self) -> None:
-        """Allow the lift, once the series contact is proven closed.
-
-        Raises:
-            PortError: it is not; the lock stays.
-        """
-        async with self._line:
-            await self._ready()
-            await self._set_contact(locked=False)
-            self._gate.locked = False
-
-    async def inputs(self) -> Bits:
-        """The board's eight inputs now: lamps and switches.
-
-        Raises:
-            PortError: the board does not answer.
-        """
-        async with self._line:
-            await self._ready()
-            return await self._read(ReadInputs())
-
-    def looked(self) -> None:
-        """A person looked at the machine after an UNKNOWN: the next press may come, with an id of its own."""
-        self._gate.looked()
-
-    async def press(self, op: Op | str, cmd_id: int) -> Outcome:
-        """Press the button of `op` at most once and say what is proven.
-
-        `cmd_id` is above all former ones; the same twice is REJECTED (`stale_id`). Never queued.
-        After an UNKNOWN everything is REJECTED (`look_first`) until `looked`.
-
-        Raises:
-            UsageError: no button is wired for this operation.
-        """
-        op = Op.of(op)
-        if op not in LIFT and not (op is Op.ROLL_DICE and Capability.DICE in self.capabilities):
-            raise UsageError(f"No button of this machine is wired for {op.name}.")
-        if self._pressing:
-            return Outcome(Status.REJECTED, "busy", cmd_id, op)
-        refused = self._gate.refusal(op, cmd_id)
-        if refused is not None:
-            return Outcome(Status.REJECTED, refused, cmd_id, op)
-        self._pressing = True
+        wanted = Op.of(op)
+        packed = pack_args(wanted, args)
+        if not self.view.ready:
+            return Outcome(Status.REJECTED, "link_down", 0, wanted)
+        if rev is not None and rev != self.view.rev:
+            return Outcome(Status.REJECTED, "stale_state", 0, wanted)
+        answer = self.view.may(wanted, **args)
+        if isinstance(answer, Refused):
+            return Outcome(Status.REJECTED, answer.reason.name.lower(), 0, wanted)
+        cmd_id = self._ledger.last_id() + 1
+        self._ledger.intend(Intent(cmd_id, wanted, packed, 0, self.view.boot_id))
+        outcome = Outcome(Status.UNKNOWN, "interrupted", cmd_id, wanted)
         try:
-            ended = await self._carry_out(op)
+            if wanted in PRESSED:
+                outcome = await self._press(wanted, cmd_id)
+            else:
+                outcome = await self._keep(wanted, cmd_id, args)
         finally:
-            self._pressing = False
-        return Outcome(ended.status, ended.code, cmd_id, op, seconds=ended.seconds)
+            if outcome.code == "interrupted":  # nobody waits any more
+                self._cut(wanted)
+                self._given_up = (*self._given_up, outcome)
+            self._ledger.conclude(outcome)
+        return outcome
 
-    async def _carry_out(self, op: Op) -> Ended:
+    async def _press(self, op: Op, cmd_id: int) -> Outcome:
+        self._telling.update(active=(ActiveOp(cmd_id, op),))
+        outcome = await self._presser.press(op, cmd_id)
+        if outcome.status is Status.UNKNOWN:
+            self._cut(op)
+        elif outcome.done:
+            await self._see_it()
+        self._telling.update(active=())
+        return outcome
+
+    async def _see_it(self) -> None:
+        """Look until what a press did shows in the view, so that nobody acts on an older one."""
         try:
-            async with self._line:
-                await self._ready()
+            for _ in range(STEADY):
+                await self._feed()
         except PortError as error:
-            return Ended(Status.REJECTED, error.code)
-        press = Press(self._settings, op, self._profile.seconds[op])
-        try:
-            ended = await self._follow(press, op)
-        except BaseException:
-            if press.pressed:
-                self._gate.doubt()
-            self._drop()
-            raise
-        if ended.status is Status.UNKNOWN:
-            self._gate.doubt()
+            self._telling.failed(error)
+
+    def _cut(self, op: Op) -> None:
+        """Nobody knows what became of a press: until a person has looked nothing is pressed."""
+        if op in PRESSED:
+            self._presser.doubt()
+            self._telling.update(hold=True, cut=(op,), active=())
+
+    async def _keep(self, op: Op, cmd_id: int, args: dict[str, Value]) -> Outcome:
+        """Operations on what is kept here. The contact is proven before the lock counts as open."""
+        if op in (Op.START, Op.RELEASE_INTAKE):
+            try:
+                await self._presser.release()
+            except PortError as error:
+                return Outcome(Status.REJECTED, error.code, cmd_id, op)
+        changes: dict[str, object] = {} if op is Op.CLEAR else {"hold": False, "cut": ()}
+        if op is Op.START:
+            changes |= {"locked": False, "hand_no": 0, "surface": _lying(self.view, Surface.CLEAR)}
+        elif op is Op.ADOPT:
+            standing = self.view.surface is Surface.WALLS_UP
+            changes |= {"hand_no": args["hand"]}
+            changes |= {} if standing else {"surface": _lying(self.view, Surface.DEALT)}
+        elif op is Op.RELEASE_INTAKE:
+            changes = {"locked": False, "surface": _lying(self.view, Surface.DEALT)}
+        if op is not Op.RELEASE_INTAKE:
+            self._presser.looked()  # a person asked, and looked before
+        self._telling.update(**changes)
+        self._telling.update(link=self._link())
+        return Outcome(Status.DONE, "ok", cmd_id, op)
+
+    async def recover(self, choice: Choice) -> Outcome:
+        """A person's choice after an unknown press. Only `leave` is possible: a person looked, and goes on.
+
+        Raises:
+            UsageError: another choice than the interface knows.
+        """
+        if choice not in CHOICES:
+            raise UsageError(f"{choice!r} is no choice; use one of {', '.join(CHOICES)}.")
+        return await self.execute(CHOICES[choice])
+
+    async def resolve_open(self) -> tuple[Outcome, ...]:
+        """Presses that a former process left open, and those nobody waited for: unknown. Told once."""
+        ended, self._given_up = self._given_up, ()
         return ended
 
-    async def _follow(self, press: Press, op: Op) -> Ended:
-        step: Step = press.start()
-        while not isinstance(step, Ended):
-            if isinstance(step, Pause):
-                await self._sleep(step.seconds)
-                step = press.next(self._clock())
-                continue
-            async with self._line:
-                if isinstance(step, Write) and op in LIFT and self._gate.locked:
-                    # Locked while we looked: the last moment at which nothing has been pressed.
-                    return Ended(Status.REJECTED, "interlock")
-                reply = await self._ask(step)
-            step = press.next(self._clock(), reply)
-        return step
+    async def wait_ready(self) -> MachineView:
+        """Wait until commands are taken.
 
-    async def _ready(self) -> None:
-        if self._client is None or not self._client.connected:
-            await self._reopen()
+        Raises:
+            BridgeError: closed meanwhile.
+        """
+        return await self.wait_for(lambda view: view.ready)
 
-    async def _reopen(self) -> None:
-        self._drop()
-        # No retries: the library repeats writes too, and a repeated pulse is a second press. No reconnection
-        # behind our back either: a reopened line has to be read back first.
-        client = AsyncModbusSerialClient(
-            self._settings.port,
-            baudrate=self._settings.baud,
-            timeout=self._settings.reply_s,
-            retries=0,
-            reconnect_delay=0,
-        )
-        client.register(_WriteCoil)
-        if not await client.connect():
-            client.close()
-            raise _refused(self._settings.port)
-        self._client = client
-        await self._set_contact(locked=self._gate.locked)
+    async def wait_for(self, reached: Callable[[MachineView], bool]) -> MachineView:
+        """Wait until the view is so.
 
-    async def _set_contact(self, *, locked: bool) -> None:
-        """Set the series contact, and read it back with all relays; the line is dropped when that fails."""
-        contact = self._settings.inhibit_relay
-        if contact is not None and await self._ask(hold(contact, closed=not locked)) != ():
-            self._drop()
-            raise _silent()
-        fault = contact_fault(self._settings, await self._read(ReadRelays()), locked=locked)
-        if fault is not None:
-            self._drop()
-            raise BoardError(fault, f"The series contact does not obey ({fault}); look at the relay board.")
+        Raises:
+            BridgeError: closed meanwhile.
+        """
+        return await self._telling.wait_for(reached)
 
-    async def _read(self, request: ReadRelays | ReadInputs) -> Bits:
-        reply = await self._ask(request)
-        if isinstance(reply, Missing):
-            self._drop()
-            raise _silent()
-        return reply
+    def hold(self) -> None:
+        """Nothing: a press is over as soon as it is asked for, and the machine's own motion is its own."""
 
-    async def _ask(self, request: Request) -> Reply:
-        """One request, once. After a lost reply the line is dropped: a late one must answer nothing else."""
-        reply = await self._exchange(request)
-        if reply is Missing.LOST:
-            self._drop()
-        return reply
-
-    async def _exchange(self, request: Request) -> Reply:
-        client, unit = self._client, self._settings.address
-        if client is None:
-            return Missing.LOST
-        try:
-            if isinstance(request, Write):
-                sent = _WriteCoil(request.address, request.value, unit)
-                return _written(request, await client.execute(False, sent))
-            if isinstance(request, ReadRelays):
-                return _bits(1, await client.read_coils(0, count=CHANNELS, device_id=unit))
-            return _bits(2, await client.read_discrete_inputs(0, count=CHANNELS, device_id=unit))
-        except (ModbusException, OSError):
-            return Missing.LOST
-
-    def _drop(self) -> None:
-        client, self._client = self._client, None
-        if client is not None:
-            client.close()
+    def estop(self) -> None:
+        """Nothing: a relay board can not stop a machine. The hardware loop can."""
 
 
-def _written(request: Write, got: ModbusPDU) -> Reply:
-    if got.isError():
-        return Missing.REFUSED if got.exception_code in _NOT_DONE else Missing.LOST
-    same = isinstance(got, _WriteCoil) and (got.address, got.value) == (request.address, request.value)
-    return () if same else Missing.LOST
-
-
-def _bits(function: int, got: ModbusPDU) -> Reply:
-    if got.function_code != function or len(got.bits) < CHANNELS:
-        return Missing.LOST
-    return tuple(bool(bit) for bit in got.bits[:CHANNELS])
-
-
-def _silent() -> BoardError:
-    return BoardError("link_down", "The relay board does not answer; check its cable and power.")
-
-
-def _refused(port: str) -> PortError:
-    """Why the port did not open; the library only logs it."""
-    if not Path(port).exists():
-        return explain(port, OSError(errno.ENOENT, "missing"))
-    if not os.access(port, os.R_OK | os.W_OK):
-        return explain(port, OSError(errno.EACCES, "denied"))
-    return explain(port, OSError(errno.EBUSY, "busy") if holders(port) else OSError("unknown reason"))
+def _lying(view: MachineView, otherwise: Surface) -> Surface:
+    """What lies on the table once a person has told; an open lid is seen, not told."""
+    return Surface.COLLECTING if view.lid is Lid.OPEN else otherwise

@@ -13,107 +13,24 @@ function 05 to 0x0200 + relay with n closes the relay for n times 100 ms.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum, Flag, auto
+from enum import Enum, auto
 from typing import Final, TypeAlias
 
-from firmware_bridge.errors import UsageError
+from firmware_bridge.drivers.watch_core import STEADY, Bits
+from firmware_bridge.drivers.wiring import FLASH_UNIT_MS, PressSettings
 from firmware_bridge.machine import Status
 from firmware_bridge.ops import Op
 
-CHANNELS: Final = 8
-"""Relays, and inputs, of a board."""
 FLASH: Final = 0x0200
 """Address of the timed pulse of relay 0."""
-FLASH_UNIT_MS: Final = 100
 LOOK_EVERY: Final = 0.05
 """Seconds between two looks at the inputs."""
-STEADY: Final = 2
-"""Looks in a row that must show the change: lamps flicker and switches bounce."""
-
-Bits: TypeAlias = "tuple[bool, ...]"
-
-
-class Capability(Flag):
-    """What a driver can do beyond starting the maker's cycle."""
-
-    NONE = 0
-    COUNTS = auto()
-    """Reports stacks and tiles per place."""
-    MODE = auto()
-    """Chooses the machine's setting."""
-    DICE = auto()
-    """Throws the machine's dice."""
-    INHIBIT = auto()
-    """The maker's button is dead while the interlock is locked. Without it the interlock is advice only."""
-
-
-@dataclass(frozen=True, slots=True)
-class PressSettings:
-    """How the board is wired. Relays and inputs count from 0; None: not wired.
-
-    `ready_input` is lit while the machine waits, `lid_input` changes when the lid moves; one is a must.
-    `inhibit_relay` is a normally open contact in series with the lift button, held only while released.
-    `pulse_ms` is a multiple of 100. `reply_s`: how long the board may take to answer, in seconds.
-
-    Raises:
-        UsageError: a value is out of range, or two functions share a relay or an input.
-    """
-
-    port: str
-    address: int = 1
-    baud: int = 9600
-    lift_relay: int = 0
-    dice_relay: int | None = None
-    inhibit_relay: int | None = None
-    ready_input: int | None = 0
-    lid_input: int | None = None
-    dice_input: int | None = None
-    pulse_ms: int = 300
-    reply_s: float = 0.5
-
-    def __post_init__(self) -> None:
-        """Check everything at once, before a contact moves."""
-        if not self.port:
-            raise UsageError("The relay board needs a port, such as /dev/serial/by-path/...")
-        if not 1 <= self.address <= 247:
-            raise UsageError(f"The address of the relay board is 1 to 247, not {self.address}.")
-        if self.baud <= 0 or not 0 < self.reply_s <= 10:
-            raise UsageError("The relay board needs a baud rate, and 0 to 10 seconds to answer.")
-        if not 100 <= self.pulse_ms <= 2000 or self.pulse_ms % FLASH_UNIT_MS:
-            raise UsageError(f"A pulse lasts 100 to 2000 ms in steps of 100, not {self.pulse_ms}.")
-        _distinct("relay", (self.lift_relay, self.dice_relay, self.inhibit_relay))
-        _distinct("input", (self.ready_input, self.lid_input, self.dice_input))
-        if self.ready_input is None and self.lid_input is None:
-            raise UsageError("Wire the ready lamp or the lid switch to an input: it alone proves a press.")
-        if self.dice_relay is not None and self.dice_input is None:
-            raise UsageError("Wire an input that changes when the dice are thrown, or leave the dice out.")
-
-    @property
-    def capabilities(self) -> Capability:
-        """What this wiring can do. A press never knows counts and never chooses a mode."""
-        able = Capability.NONE
-        if self.dice_relay is not None:
-            able |= Capability.DICE
-        if self.inhibit_relay is not None:
-            able |= Capability.INHIBIT
-        return able
-
-    @property
-    def buttons(self) -> frozenset[int]:
-        """Relays that press a button."""
-        return frozenset(relay for relay in (self.lift_relay, self.dice_relay) if relay is not None)
-
-
-def _distinct(what: str, numbers: tuple[int | None, ...]) -> None:
-    used = [number for number in numbers if number is not None]
-    if not all(0 <= number < CHANNELS for number in used):
-        raise UsageError(f"The number of a {what} is 0 to {CHANNELS - 1}.")
-    if len(set(used)) != len(used):
-        raise UsageError(f"Two functions share one {what}; give each its own.")
-
 
 LIFT: Final = frozenset({Op.OPEN_LID, Op.CLOSE_LID, Op.RAISE_WALLS})
 """The lift button walks through these; which comes next is the machine's affair, so all obey the lock."""
+
+GOALS: Final = {Op.OPEN_LID: True, Op.CLOSE_LID: False}
+"""Whether the lid is open at the goal of an operation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +152,12 @@ class Press:
         return ReadInputs()
 
     def _aim(self, now: float, inputs: Bits) -> Step:
-        ready = self._settings.ready_input
+        ready, lid = self._settings.ready_input, self._settings.lid_input
+        if self._op in GOALS and lid is not None:
+            is_open = inputs[lid] is self._settings.lid_open
+            if is_open is GOALS[self._op]:
+                # The button is a toggle: pressed at its goal, it would undo it.
+                return Ended(Status.DONE, "ok")
         if self._op in LIFT and ready is not None and not inputs[ready]:
             # A lamp that is off already could not prove anything by going off.
             return Ended(Status.REJECTED, "not_ready")

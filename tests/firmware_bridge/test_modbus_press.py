@@ -1,127 +1,33 @@
 """The relay board: one wish is one pulse, and only feedback proves it."""
 
 import asyncio
-import contextlib
 import importlib.util
-import os
-import pty
 import struct
-import tty
 
 import pytest
 
 from firmware_bridge import profiles
-from firmware_bridge.drivers.press_core import (
-    Bits,
-    Capability,
-    Gate,
-    Missing,
-    Press,
-    PressSettings,
-    ReadInputs,
-    ReadRelays,
-    Write,
-    pulse,
-)
+from firmware_bridge.drivers.press_core import Gate, Missing, Press, ReadInputs, ReadRelays, Write, pulse
+from firmware_bridge.drivers.watch_core import Bits
+from firmware_bridge.drivers.wiring import PressSettings
 from firmware_bridge.errors import PortError, UsageError
-from firmware_bridge.machine import Status
+from firmware_bridge.machine import Capability, Status
 from firmware_bridge.ops import Op
+from tests.firmware_bridge.relay_kit import (
+    CONTACT,
+    DICE,
+    LID,
+    LIFT,
+    READY,
+    THROWN,
+    TOGGLE,
+    Board,
+    Clock,
+    bits,
+)
 from tests.required import go_without
 
-LIFT, DICE, CONTACT = 0, 1, 2
-READY, LID, THROWN = 0, 1, 2
 PROFILE = profiles.load("136")
-TOGGLE = 0x5500
-
-
-def crc(data):
-    """CRC-16 of Modbus, apart from the library under test."""
-    value = 0xFFFF
-    for byte in data:
-        value ^= byte
-        for _ in range(8):
-            value = (value >> 1) ^ (0xA001 if value & 1 else 0)
-    return struct.pack("<H", value)
-
-
-def bits(*on):
-    return tuple(number in on for number in range(8))
-
-
-class Board:
-    """A relay board, and the machine it presses, behind a pseudo-terminal. Every request is eight bytes."""
-
-    def __init__(self):
-        self.master, self.slave = pty.openpty()
-        tty.setraw(self.slave)
-        os.set_blocking(self.master, False)
-        self.path = os.ttyname(self.slave)
-        self.relays = [False] * 8
-        self.inputs = [True] + [False] * 7
-        self.requests = []
-        self.pulses = []
-        self.obeys = True
-        """The machine starts at a pulse of the lift, if its button is alive."""
-        self.wired_in_series = True
-        self.loses = lambda function, address: False
-        self.answers = None
-        self.at_request = lambda function, address: None
-        self._heard = b""
-
-    def start(self):
-        asyncio.get_running_loop().add_reader(self.master, self._readable)
-
-    def close(self):
-        for fd in (self.master, self.slave):
-            with contextlib.suppress(OSError):
-                os.close(fd)
-
-    def _readable(self):
-        self._heard += os.read(self.master, 256)
-        while len(self._heard) >= 8:
-            frame, self._heard = self._heard[:8], self._heard[8:]
-            assert crc(frame[:6]) == frame[6:]
-            self._serve(*struct.unpack(">BBHH", frame[:6]))
-
-    def _serve(self, unit, function, address, value):
-        self.requests.append((function, address, value))
-        self.at_request(function, address)
-        if function == 5:
-            self._write(address, value)
-            reply = struct.pack(">BBHH", unit, function, address, value)
-        else:
-            states = self.relays if function == 1 else self.inputs
-            reply = struct.pack(">BBBB", unit, function, 1, sum(1 << n for n, on in enumerate(states) if on))
-        if self.answers is not None:
-            reply = self.answers(unit, function, reply)
-        if not self.loses(function, address):
-            os.write(self.master, reply + crc(reply))
-
-    def _write(self, address, value):
-        if address < 8:
-            self.relays[address] = value == 0xFF00
-            return
-        relay = address - 0x0200
-        self.pulses.append((relay, value))
-        alive = self.relays[CONTACT] or not self.wired_in_series
-        if self.obeys and relay == LIFT and alive:
-            self.inputs[READY] = False
-        if self.obeys and relay == DICE:
-            self.inputs[THROWN] = not self.inputs[THROWN]
-
-
-class Clock:
-    """Time that passes only when somebody sleeps."""
-
-    def __init__(self):
-        self.now = 100.0
-
-    def __call__(self):
-        return self.now
-
-    async def sleep(self, seconds):
-        self.now += seconds
-        await asyncio.sleep(0)
 
 
 @pytest.fixture
@@ -147,18 +53,21 @@ def settings(board, **changed):
 
 def play(board, scene, **changed):
     """Run `scene(driver)` against the board; nothing that was sent may be a toggle."""
-    from firmware_bridge.drivers.modbus_press import ModbusPress
+    from firmware_bridge.drivers.presser import Presser
+    from firmware_bridge.drivers.relay_board import RelayBoard
 
     async def run():
         clock = Clock()
         board.start()
-        driver = ModbusPress(settings(board, **changed), PROFILE, clock=clock, sleep=clock.sleep)
+        wired = settings(board, **changed)
+        line = RelayBoard(wired.port, wired.address, wired.baud, wired.reply_s)
+        driver = Presser(wired, PROFILE, line, clock=clock, sleep=clock.sleep)
         try:
             async with asyncio.timeout(5):
                 return await scene(driver)
         finally:
             await driver.close()
-            asyncio.get_running_loop().remove_reader(board.master)
+            board.stop()
 
     result = asyncio.run(run())
     writes = [(address, value) for function, address, value in board.requests if function == 5]
@@ -392,7 +301,7 @@ def test_without_the_series_contact_the_interlock_is_only_advice(board):
         return driver.capabilities, refused.code, await driver.press("OPEN_LID", 2)
 
     able, refused, outcome = play(board, scene, inhibit_relay=None)
-    assert able == Capability.DICE
+    assert able == Capability.MOVES | Capability.DICE | Capability.LID
     assert refused == "interlock"
     assert outcome.done
 
@@ -469,6 +378,8 @@ def test_ids_only_grow_and_everything_begins_locked():
     "wrong",
     [
         {"port": ""},
+        {"inhibit_relay": 2},
+        {"fault_input": 0},
         {"address": 0},
         {"address": 248},
         {"baud": 0},
@@ -486,10 +397,11 @@ def test_ids_only_grow_and_everything_begins_locked():
     ],
 )
 def test_wiring_that_can_not_be_is_refused(wrong):
-    with pytest.raises(UsageError):
+    with pytest.raises(UsageError, match=f"^({'|'.join(wrong)}|dice_input|lid_input): "):
         PressSettings(**({"port": "/dev/x"} | wrong))
 
 
 def test_what_a_wiring_can_do_is_told():
-    assert PressSettings("/dev/x").capabilities == Capability.NONE
-    assert PressSettings("/dev/x", inhibit_relay=2).capabilities == Capability.INHIBIT
+    assert PressSettings("/dev/x").capabilities == Capability.MOVES
+    held = PressSettings("/dev/x", inhibit_relay=2, lid_input=1)
+    assert held.capabilities == Capability.MOVES | Capability.LID | Capability.INHIBIT
