@@ -28,6 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pty-link", "--link", dest="link", type=Path, metavar="PATH", help="stable name for the port"
     )
     parser.add_argument("--uid", type=lambda text: int(text, 16), help="board number, 16 hex digits")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="take down all bytes, both ways (JSONL)")
+    parser.add_argument(
+        "--control", action="store_true", help="obey items of the menu on standard input, one line each"
+    )
     parser.add_argument("--service-key", action="store_true", help="the service key is held")
 
 
@@ -47,6 +51,8 @@ def options_of(args: argparse.Namespace) -> SimOptions:
         link=args.link,
         uid=args.uid,
         service_key=args.service_key,
+        record=args.record,
+        control=args.control,
         faults=faults.parse_faults(args.faults),
     )
 
@@ -56,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m firmware_bridge.sim",
         description="A simulated table machine behind a pseudo-terminal.",
-        epilog=faults.__doc__,
+        epilog=faults.help_text(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_arguments(parser)

@@ -16,6 +16,7 @@ from firmware_bridge import messages as m
 from firmware_bridge.codec import FROM_DEVICE, Frame, FrameDecoder, StopWatch, encode
 from firmware_bridge.errors import MessageError
 from firmware_bridge.interlock import (
+    RULES,
     Fault,
     HandEffect,
     Lane,
@@ -29,6 +30,7 @@ from firmware_bridge.interlock import (
 from firmware_bridge.machine import ActiveOp, FaultReport
 from firmware_bridge.ops import Args, Op, Value, pack_result, unpack_args
 from firmware_bridge.sim.plant import Ended, Plant
+from firmware_bridge.wire.enums import MAX_STACKS
 
 REMEMBERED: Final = 16
 """Command ids whose outcome is kept; the protocol asks for at least 8."""
@@ -54,6 +56,8 @@ class Memory:
 
     last_id: int = 0
     running: tuple[int, ...] = ()
+    config: m.BoardConfig | None = None
+    """None: the board's own, which is that of its plant."""
 
 
 @dataclass(slots=True)
@@ -104,6 +108,7 @@ class Device:
         self.plant = plant
         self.uid = uid
         self.memory = memory or Memory()
+        self._configure(self.config)
         self._on_execute = on_execute
         self._out: list[bytes] = []
         self._state_rev = 0
@@ -139,6 +144,41 @@ class Device:
         self.plant.power_cut()
         self._out.clear()
         self._start(boot_id, cause, now)
+
+    # -- configuration ----------------------------------------------------------------------------
+
+    @property
+    def config(self) -> m.BoardConfig:
+        """The configuration in force."""
+        return self.memory.config or self.plant.profile.config()
+
+    def _configure(self, config: m.BoardConfig) -> None:
+        profile = self.plant.profile
+        # A machine that deals directly has more tiles than stand in its walls; its own profile knows.
+        tiles = profile.tiles if config.walls == profile.walls else 2 * sum(config.walls)
+        self.plant.profile = replace(profile, id=config.profile, walls=config.walls, tiles=tiles)
+
+    def _config_refusal(self, wanted: m.BoardConfig) -> Reason | None:
+        if wanted == self.config:
+            return None
+        if self.plant.motions:
+            return Reason.BUSY
+        if self.plant.cut:
+            return Reason.HOLD
+        if self.latches.estop:
+            return Reason.ESTOP
+        if self.plant.sensors.surface is not Surface.CLEAR:
+            return Reason.SURFACE
+        return Reason.BAD_ARGUMENTS if max(wanted.walls) > MAX_STACKS else None
+
+    def _set_config(self, wanted: m.BoardConfig) -> Reason | None:
+        refused = self._config_refusal(wanted)
+        if refused is None and wanted != self.config:
+            self.memory.config = wanted
+            self._configure(wanted)
+            self.plant.mend()  # whoever sets another number of tiles puts other sets in
+            self._revise()
+        return refused
 
     # -- state ------------------------------------------------------------------------------------
 
@@ -260,6 +300,11 @@ class Device:
                 if cmd_id in self.lanes.values():
                     self._cut(Fault.HELD, m.EventCode.HELD)
                 self._answer(frame, self._status())
+            case m.ConfigGet():
+                self._answer(frame, m.ConfigReport(0, self.config))
+            case m.ConfigSet(wanted):
+                refused = self._set_config(wanted)
+                self._answer(frame, m.ConfigReport(refused or 0, self.config))
             case _:
                 pass
 
@@ -275,8 +320,8 @@ class Device:
             uid=self.uid,
             boot_id=self.boot_id,
             reset_cause=self.cause,
-            profile=self.plant.profile.id[:12],
-            config_crc=self.plant.profile.crc,
+            profile=self.config.profile,
+            config_crc=m.config_crc(self.config),
             caps=(
                 m.Caps.RAISES_WALLS
                 | m.Caps.DEALS
@@ -340,7 +385,9 @@ class Device:
         if args.get("mode", 0) != 0:
             return Reason.BAD_ARGUMENTS
         self._revise()
-        if command.rev not in (m.ANY_REV, self._state_rev):
+        # A stop changes the revision, so a CLEAR from before it, which names an older one, never ends it.
+        any_rev = command.rev == m.ANY_REV and not RULES[op].names_rev
+        if command.rev != self._state_rev and not any_rev:
             return Reason.STALE_STATE
         decision = may_move(self.state(), op, args)
         return decision.reason if isinstance(decision, Refused) else (op, args)
@@ -354,6 +401,7 @@ class Device:
             case Op.CLEAR:
                 self.latches.estop = False
                 self.latches.faults.clear()
+                self.plant.mend()
             case Op.LEAVE:
                 self._leave()
             case _:
@@ -491,7 +539,14 @@ class Device:
             self._event(m.EventCode.ESTOP)
         self._cut(Fault.ESTOPPED, m.EventCode.HELD)
         self._revise()
+        # Also where one is latched already: a CLEAR that was sent for the earlier must not end the later.
+        self._state_rev += 1
+        self._detail_rev += 1
         self._push(self._status())
+
+    def press_stop(self) -> None:
+        """A person pressed the emergency stop: what moves is cut, and the stop is latched until CLEAR."""
+        self._estop()
 
     def button(self) -> None:
         """A player pressed the maker's own open button: nothing moves while locked, an event tells."""

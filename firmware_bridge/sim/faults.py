@@ -1,28 +1,16 @@
-"""The fault menu: what `--faults` understands.
+"""The fault menu: one table of everything a simulated machine can be told to do wrong.
 
-Comma-separated items, each once or as a rate:
-
-    drop=0.05  flip=0.01  dup=0.05  garbage=0.02      any frame, either way (chance 0..1)
-    cmd-lost=0.1  ack-lost=0.1  done-lost=0.1         frames of that kind only
-    reorder=0.05                                      any frame is overtaken by the next one
-    echo=0.2                                          any frame also comes back to its sender
-    delay=20ms                                        the line is slow
-    coalesce=16ms                                     what is sent within so long arrives as one chunk
-    mute=3s  mute=3s@deal                             the line is dead for so long, once (in the middle of the
-                                                      next motion, or of the next one of that kind)
-    stall=1s  stall=1s@deal                           nothing arrives for so long, then all at once,
-                                                      once, likewise
-    reboot  reboot@deal                               the board resets, once, likewise
-    jam=2@build                                       tiles jam at place 2, once
-    missing=1@build                                   so many tiles are missing, once
-    stuck@raise  stuck@open                           lift or lid does not reach its switch, once
-    button@deal                                       the maker's open button is pressed, once, likewise
+`--faults`, the control line of a running machine, the training page and the help are all made from `MENU`.
+A spec is comma-separated items, `NAME[=VALUE][@MOTION]`, each at most once per motion. What a fault leaves
+behind, so that every firmware can be held to it, is said in `plant.LEAVES`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import Final
 
 from firmware_bridge import messages as m
@@ -34,6 +22,12 @@ from firmware_bridge.sim.faulty import Rates
 
 LONGEST_S: Final = 86_400.0
 """Seconds a fault may last."""
+
+MOST_TILES: Final = 100
+"""Tiles that may be missing or too many."""
+
+NOW: Final = "now"
+"""What stands for a motion when something shall happen at once."""
 
 MOTIONS: Final[Mapping[str, Op]] = {
     "open": Op.OPEN_LID,
@@ -47,21 +41,161 @@ MOTIONS: Final[Mapping[str, Op]] = {
 }
 
 
+class Takes(Enum):
+    """The value of an item: its form in help and errors, and an example (None: it takes none)."""
+
+    NOTHING = ("", None)
+    CHANCE = ("CHANCE", "0.1")
+    SECONDS = ("SECONDS", "3s")
+    PLACE = ("PLACE", "2")
+    PLACE_OR_NOTHING = ("[PLACE]", "2")
+    TILES = ("TILES", "1")
+    TILES_AT_PLACE = ("TILES[:PLACE]", "1:2")
+
+    def __init__(self, form: str, example: str | None) -> None:
+        self.form = form
+        self.example = example
+
+
+class When(Enum):
+    """When an item takes effect."""
+
+    ALWAYS = auto()
+    """A quality of the line, from now on."""
+    MOTION = auto()
+    """Once: the next motion of the named kind fails."""
+    HALFWAY = auto()
+    """Once, by itself: in the middle of the next motion (of the named kind, if one is), or `@now`."""
+
+
+class Group(Enum):
+    """Where the trouble sits: the order in which help and page list it."""
+
+    MACHINE = auto()
+    BOARD = auto()
+    PEOPLE = auto()
+    LINE = auto()
+
+
+_BUILD: Final = ("build",)
+_LIFTS: Final = ("raise", "deal", "lower")
+_LIDS: Final = ("open", "close")
+_TILES_MOVE: Final = (*_BUILD, *_LIFTS, *_LIDS)
+_LITTLE: Final = ("dice", "flip")
+_ANY: Final = tuple(MOTIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One line of the menu.
+
+    `motions`: those that may be named; the first is meant when none is (of `When.MOTION`). `odd`: more that
+    may be named, though hardly any real machine fails so there: for tests of every way out.
+    """
+
+    name: str
+    group: Group
+    takes: Takes
+    when: When
+    help: str
+    motions: tuple[str, ...] = ()
+    odd: tuple[str, ...] = ()
+
+    @property
+    def form(self) -> str:
+        """How it is written: `jam=PLACE[@MOTION]`."""
+        value, where = self.takes.form, "[@MOTION]" if self.motions else ""
+        if self.takes is Takes.PLACE_OR_NOTHING:
+            return f"{self.name}[=PLACE]{where}"
+        return f"{self.name}={value}{where}" if value else f"{self.name}{where}"
+
+    @property
+    def example(self) -> str:
+        """One that is right."""
+        value = "" if self.takes.example is None else f"={self.takes.example}"
+        return f"{self.name}{value}" + (f"@{self.motions[0]}" if self.motions else "")
+
+
+MENU: Final[Mapping[str, Item]] = {
+    item.name: item
+    for item in (
+        Item("jam", Group.MACHINE, Takes.PLACE, When.MOTION, "tiles jam at that place", _TILES_MOVE, _LITTLE),
+        Item(
+            "missing",
+            Group.MACHINE,
+            Takes.TILES_AT_PLACE,
+            When.MOTION,
+            "so many tiles are missing from the set, and that place comes short",
+            _BUILD,
+        ),
+        Item(
+            "extra", Group.MACHINE, Takes.TILES, When.MOTION, "so many tiles too many lie in the set", _BUILD
+        ),
+        Item(
+            "stuck",
+            Group.MACHINE,
+            Takes.NOTHING,
+            When.MOTION,
+            "the lift or the lid does not reach its switch",
+            (*_LIFTS, *_LIDS),
+            (*_BUILD, *_LITTLE),
+        ),
+        Item(
+            "sensor",
+            Group.MACHINE,
+            Takes.PLACE_OR_NOTHING,
+            When.MOTION,
+            "a sensor (of that place) does not change any more",
+            _TILES_MOVE,
+            _LITTLE,
+        ),
+        Item("reboot", Group.BOARD, Takes.NOTHING, When.HALFWAY, "the board's watchdog resets it", _ANY),
+        Item("brownout", Group.BOARD, Takes.NOTHING, When.HALFWAY, "the voltage drops: it resets", _ANY),
+        Item("power", Group.BOARD, Takes.SECONDS, When.HALFWAY, "it is without power for so long", _ANY),
+        Item("estop", Group.PEOPLE, Takes.NOTHING, When.HALFWAY, "the emergency stop is pressed", _ANY),
+        Item("button", Group.PEOPLE, Takes.NOTHING, When.HALFWAY, "a player presses the open button", _ANY),
+        Item(
+            "taken",
+            Group.PEOPLE,
+            Takes.NOTHING,
+            When.HALFWAY,
+            "a player takes a tile of the raised walls, as soon as they stand",
+        ),
+        Item("mute", Group.LINE, Takes.SECONDS, When.HALFWAY, "the line is dead for so long", _ANY),
+        Item("stall", Group.LINE, Takes.SECONDS, When.HALFWAY, "nothing arrives for so long, then all", _ANY),
+        Item("drop", Group.LINE, Takes.CHANCE, When.ALWAYS, "a frame is lost"),
+        Item("flip", Group.LINE, Takes.CHANCE, When.ALWAYS, "a bit of a frame is wrong"),
+        Item("dup", Group.LINE, Takes.CHANCE, When.ALWAYS, "a frame arrives twice"),
+        Item("garbage", Group.LINE, Takes.CHANCE, When.ALWAYS, "noise stands before a frame"),
+        Item("reorder", Group.LINE, Takes.CHANCE, When.ALWAYS, "a frame is overtaken by the next one"),
+        Item("echo", Group.LINE, Takes.CHANCE, When.ALWAYS, "a frame also comes back to its sender"),
+        Item("cmd-lost", Group.LINE, Takes.CHANCE, When.ALWAYS, "a command is lost"),
+        Item("ack-lost", Group.LINE, Takes.CHANCE, When.ALWAYS, "an acknowledgement is lost"),
+        Item("done-lost", Group.LINE, Takes.CHANCE, When.ALWAYS, "the report of an end is lost"),
+        Item("delay", Group.LINE, Takes.SECONDS, When.ALWAYS, "everything arrives so much later"),
+        Item(
+            "coalesce", Group.LINE, Takes.SECONDS, When.ALWAYS, "what is sent within so long arrives together"
+        ),
+    )
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Accident:
-    """Something that happens once, halfway through a motion: `what` is mute, stall, reboot or button.
+    """Something that happens once, by itself: `what` is the name of an item of `When.HALFWAY`.
 
-    `op` None: of whichever motion comes first. `seconds` of muteness or stalling.
+    Halfway through a motion of kind `op` (None: of whichever comes first), or `now`. `seconds` it lasts.
     """
 
     what: str
     op: Op | None
     seconds: float = 0.0
+    now: bool = False
 
 
 @dataclass(slots=True)
 class FaultPlan:
-    """All that a simulated machine will do wrong."""
+    """All that a simulated machine will do wrong. `named`: the items it was made from, `spec`: its text."""
 
     to_device: Rates = field(default_factory=Rates)
     to_host: Rates = field(default_factory=Rates)
@@ -69,120 +203,206 @@ class FaultPlan:
     coalesce: float = 0.0
     trouble: list[tuple[Op, FaultReport]] = field(default_factory=list)
     accidents: list[Accident] = field(default_factory=list)
+    named: frozenset[str] = frozenset()
+    spec: str = ""
 
 
 def parse_faults(spec: str) -> FaultPlan:
-    """The plan of a `--faults` text; empty text: no faults.
+    """The plan of a spec; empty text: no faults.
 
     Raises:
-        UsageError: an item that is not on the menu.
+        UsageError: an item that is not on the menu, or not in its form; one line that names both.
     """
-    plan = FaultPlan()
-    for item in filter(None, (part.strip() for part in spec.split(","))):
-        head, _, where = item.partition("@")
-        name, _, value = head.partition("=")
-        handler = _MENU.get(name)
-        if handler is None:
-            raise UsageError(f"{item!r} is no fault; use some of {', '.join(_MENU)}.")
-        try:
-            handler(plan, name, value, _motion(item, where))
-        except ValueError:
-            raise UsageError(
-                f"The value in {item!r} can not be read; see the fault menu in --help."
-            ) from None
+    plan = FaultPlan(spec=spec)
+    seen: set[tuple[str, Op | None]] = set()
+    for text in filter(None, (part.strip() for part in spec.split(","))):
+        wish = _read(text)
+        _enter(plan, wish)
+        key = (wish.item.name, wish.op)
+        if key in seen:
+            raise _wrong(text, "stands there twice", wish.item)
+        seen.add(key)
+    plan.named = frozenset(name for name, _ in seen)
     return plan
 
 
-def _motion(item: str, where: str) -> Op | None:
+def help_text() -> str:
+    """The menu as plain text."""
+    lines = ["The fault menu: comma-separated items NAME[=VALUE][@MOTION], each once per motion.", ""]
+    for group, title in _TITLES.items():
+        lines.append(f"{title}:")
+        for item in (item for item in MENU.values() if item.group is group):
+            lines.append(f"    {item.form:32} {item.help}")
+            if item.motions and len(item.motions) < len(MOTIONS):
+                lines.append(f"    {'':32} MOTION: {', '.join(item.motions)}")
+        lines.append("")
+    lines += [
+        "PLACE is 0 to 3, CHANCE 0 to 1 per frame, SECONDS such as 3s or 20ms,",
+        f"MOTION one of {', '.join(MOTIONS)}.",
+        "Without a motion: jam, missing, extra and sensor hit the next build, stuck the next raise; what",
+        "happens by itself (board, people, mute, stall) comes halfway through the next motion of any kind.",
+        "@now: at once. On the control line, none takes all faults back.",
+    ]
+    return "\n".join(lines)
+
+
+_TITLES: Final[Mapping[Group, str]] = {
+    Group.MACHINE: "The mechanism, once",
+    Group.BOARD: "The board, once",
+    Group.PEOPLE: "People, once",
+    Group.LINE: "The line (mute and stall once, the rest from then on)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """An item that was read. `numbers`: those of its value, in the order of its form."""
+
+    item: Item
+    op: Op | None
+    now: bool
+    numbers: tuple[float, ...]
+
+
+def _wrong(text: str, why: str, item: Item) -> UsageError:
+    return UsageError(f"{text!r} {why}. Write {item.form}, such as {item.example}.")
+
+
+def _read(text: str) -> _Wish:
+    head, at, where = text.partition("@")
+    name, equals, value = head.partition("=")
+    item = MENU.get(name)
+    if item is None:
+        raise UsageError(f"{text!r} is no fault; use some of {', '.join(MENU)}.")
+    motion = _motion(text, item, where) if at else None
+    if item.takes is Takes.NOTHING and equals:
+        raise _wrong(text, "takes no value", item)
+    if not value and (equals or item.takes not in (Takes.NOTHING, Takes.PLACE_OR_NOTHING)):
+        raise _wrong(text, "lacks its value", item)
+    try:
+        numbers = _numbers(item.takes, value)
+    except ValueError:
+        raise _wrong(text, f"has a value that is no {item.takes.form.strip('[]')}", item) from None
+    op = MOTIONS[motion] if motion not in (None, NOW) else None
+    if op is None and item.when is When.MOTION:
+        op = MOTIONS[item.motions[0]]
+    return _Wish(item, op, motion == NOW, numbers)
+
+
+def _motion(text: str, item: Item, where: str) -> str:
+    known = (*item.motions, NOW) if item.when is When.HALFWAY else (*item.motions, *item.odd)
+    if not known:
+        raise _wrong(text, "takes no motion", item)
     if not where:
-        return None
-    if where not in MOTIONS:
-        raise UsageError(f"{item!r} names no motion; use one of {', '.join(MOTIONS)}.")
-    return MOTIONS[where]
+        raise _wrong(text, "names no motion after @", item)
+    if where not in known:
+        raise _wrong(text, f"names a motion that is none of {', '.join(known)}", item)
+    return where
 
 
-def _chance(value: str) -> float:
-    chance = float(value)
-    if not 0 <= chance <= 1:
+def _numbers(takes: Takes, value: str) -> tuple[float, ...]:
+    match takes:
+        case Takes.NOTHING:
+            return ()
+        case Takes.CHANCE:
+            return (_within(float(value), 0, 1),)
+        case Takes.SECONDS:
+            return (_seconds(value),)
+        case Takes.PLACE:
+            return (_whole(value, 0, PLACES - 1),)
+        case Takes.PLACE_OR_NOTHING:
+            return (_whole(value, 0, PLACES - 1),) if value else ()
+        case Takes.TILES:
+            return (_whole(value, 1, MOST_TILES),)
+        case Takes.TILES_AT_PLACE:
+            tiles, colon, place = value.partition(":")
+            at = (_whole(place, 0, PLACES - 1),) if colon else ()
+            return (_whole(tiles, 1, MOST_TILES), *at)
+
+
+def _within(number: float, low: float, high: float) -> float:
+    if not low <= number <= high:
+        raise ValueError(number)
+    return number
+
+
+def _whole(value: str, low: int, high: int) -> int:
+    if not (value.isascii() and value.isdigit()):
         raise ValueError(value)
-    return chance
+    return int(_within(int(value), low, high))
 
 
 def _seconds(value: str) -> float:
     scale, number = (1000, value[:-2]) if value.endswith("ms") else (1, value.removesuffix("s"))
     seconds = float(number) / scale
-    if not 0 <= seconds <= LONGEST_S:
+    if not math.isfinite(seconds):
         raise ValueError(value)
-    return seconds
+    return _within(seconds, 0, LONGEST_S)
 
 
-def _rate(plan: FaultPlan, name: str, value: str, op: Op | None) -> None:
-    del op
-    attribute = {"dup": "duplicate"}.get(name, name)
-    for rates in (plan.to_device, plan.to_host):
-        setattr(rates, attribute, _chance(value))
+def _enter(plan: FaultPlan, wish: _Wish) -> None:
+    match wish.item.when:
+        case When.ALWAYS:
+            _worsen(plan, wish.item.name, wish.numbers[0])
+        case When.MOTION:
+            assert wish.op is not None
+            plan.trouble.append((wish.op, _report(wish.item.name, wish.op, wish.numbers)))
+        case When.HALFWAY:
+            seconds = wish.numbers[0] if wish.numbers else 0.0
+            plan.accidents.append(Accident(wish.item.name, wish.op, seconds, wish.now))
 
 
-def _lose(plan: FaultPlan, name: str, value: str, op: Op | None) -> None:
-    del op
-    if name == "cmd-lost":
-        plan.to_device.kinds[m.Command.KIND] = _chance(value)
+def _worsen(plan: FaultPlan, name: str, amount: float) -> None:
+    lost = {"ack-lost": m.CommandAck.KIND, "done-lost": m.CommandDone.KIND}
+    if name in ("delay", "coalesce"):
+        setattr(plan, name, amount)
+    elif name == "cmd-lost":
+        plan.to_device.kinds[m.Command.KIND] = amount
+    elif name in lost:
+        plan.to_host.kinds[lost[name]] = amount
     else:
-        kind = m.CommandAck.KIND if name == "ack-lost" else m.CommandDone.KIND
-        plan.to_host.kinds[kind] = _chance(value)
+        for rates in (plan.to_device, plan.to_host):
+            setattr(rates, {"dup": "duplicate"}.get(name, name), amount)
 
 
-def _slow(plan: FaultPlan, name: str, value: str, op: Op | None) -> None:
-    del op
-    setattr(plan, name, _seconds(value))
+def _report(name: str, op: Op, numbers: Sequence[float]) -> FaultReport:
+    whole = [int(number) for number in numbers]
+    match name:
+        case "jam":
+            return FaultReport(Fault.JAM, whole[0])
+        case "missing":
+            return FaultReport(Fault.TILES_SHORT, whole[1] if len(whole) > 1 else None, whole[0])
+        case "extra":
+            return FaultReport(Fault.TILES_OVER, None, whole[0])
+        case "sensor":
+            return FaultReport(Fault.SENSOR_STUCK, whole[0] if whole else None)
+        case _:
+            lid = op in (Op.OPEN_LID, Op.CLOSE_LID)
+            return FaultReport(Fault.LID_TIMEOUT if lid else Fault.LIFT_TIMEOUT)
 
 
-def _accident(plan: FaultPlan, name: str, value: str, op: Op | None) -> None:
-    plan.accidents.append(Accident(name, op, _seconds(value) if name in ("mute", "stall") else 0.0))
+def tells(plan: FaultPlan) -> tuple[str, ...]:
+    """What a table says when a plan has come true: sentence codes, the most important first.
+
+    Trouble of the line that repetition cures says nothing.
+    """
+    codes: list[str] = []
+    for op, report in plan.trouble:
+        if op in _CUTS:
+            codes.append("machine.hold")
+        codes.append(f"machine.fault.{report.code}")
+    for accident in plan.accidents:
+        codes += _SAYS.get(accident.what, ())
+    return tuple(dict.fromkeys(codes))
 
 
-def _jam(plan: FaultPlan, name: str, value: str, op: Op | None) -> None:
-    del name
-    place = int(value)
-    if not 0 <= place < PLACES:
-        raise ValueError(value)
-    plan.trouble.append((op or Op.START_BUILD, FaultReport(Fault.JAM, place)))
-
-
-def _missing(plan: FaultPlan, name: str, value: str, op: Op | None) -> None:
-    del name
-    count = int(value)
-    if not 1 <= count <= 100:
-        raise ValueError(value)
-    plan.trouble.append((op or Op.START_BUILD, FaultReport(Fault.TILES_SHORT, None, count)))
-
-
-def _stuck(plan: FaultPlan, name: str, value: str, op: Op | None) -> None:
-    del name, value
-    target = op or Op.RAISE_WALLS
-    lid = target in (Op.OPEN_LID, Op.CLOSE_LID)
-    plan.trouble.append((target, FaultReport(Fault.LID_TIMEOUT if lid else Fault.LIFT_TIMEOUT)))
-
-
-_Handler = Callable[[FaultPlan, str, str, Op | None], None]
-
-_MENU: Final[Mapping[str, _Handler]] = {
-    "drop": _rate,
-    "flip": _rate,
-    "dup": _rate,
-    "garbage": _rate,
-    "reorder": _rate,
-    "echo": _rate,
-    "cmd-lost": _lose,
-    "ack-lost": _lose,
-    "done-lost": _lose,
-    "delay": _slow,
-    "coalesce": _slow,
-    "mute": _accident,
-    "stall": _accident,
-    "reboot": _accident,
-    "button": _accident,
-    "jam": _jam,
-    "missing": _missing,
-    "stuck": _stuck,
+_CUTS: Final = frozenset({Op.RAISE_WALLS, Op.DEAL, Op.LOWER, Op.ROLL_DICE, Op.FLIP_INDICATOR})
+_SAYS: Final[Mapping[str, tuple[str, ...]]] = {
+    "reboot": ("machine.recover",),
+    "brownout": ("machine.recover",),
+    "power": ("machine.down", "machine.recover"),
+    "estop": ("machine.estop",),
+    "button": ("intake_opened_early",),
+    "mute": ("machine.suspect",),
+    "stall": ("machine.suspect",),
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -17,9 +17,31 @@ from firmware_bridge.machine import FaultReport
 from firmware_bridge.ops import PLACES, Args, Op, Quad, Value
 from firmware_bridge.profiles import Profile
 
-SETS: Final = 2
+SETS: Final = (1, 2)
+"""Numbers of the two tile sets; 0 is no set."""
+
 EMPTY: Final[Quad] = (0, 0, 0, 0)
 LIFTING: Final = frozenset({Op.RAISE_WALLS, Op.DEAL, Op.LOWER})
+LIDS: Final = frozenset({Op.OPEN_LID, Op.CLOSE_LID})
+
+LEAVES: Final[Mapping[str, str]] = {
+    "START_BUILD fails": "the set lies loose in the drum, magazine LOADED; the stacks that were counted stay "
+    "on show until the next build. A jam or a stuck sensor stops it halfway (the heads of that place at a "
+    "third of their stacks), missing and surplus tiles show at its end.",
+    "START_BUILD without tiles": "fails halfway, TILES_SHORT without place and with the whole set as count "
+    "(255 at most); magazine EMPTY, drum empty.",
+    "TILES_SHORT": "place: the one place whose stacks are short, none if several are; count: tiles missing.",
+    "TILES_OVER": "no place; count: tiles left in the drum after all stacks were full. The stacks do not "
+    "count as built: a tile that does not belong to the set may stand among them.",
+    "OPEN_LID or CLOSE_LID fails": "the lid counts as open, surface COLLECTING; tiles that lay on the "
+    "surface are on their way in. Nothing is cut: CLOSE_LID goes on.",
+    "RAISE_WALLS, DEAL or LOWER fails": "halfway, and counts as cut: surface UNKNOWN, hold. CLEAR first, "
+    "where the fault blocks the choice; then RESUME, LOWER or LEAVE.",
+    "CLEAR": "a person has removed the cause: every set has its tiles again.",
+    "reset": "every motion stops. A lift between its switches is cut, without its fault; a build is loose, "
+    "a lid is open, a deal lies on the table. Fault and stop latches are gone, the lock is closed.",
+}
+"""What each accident leaves behind; simulated machine and firmware are held to it alike."""
 
 
 @dataclass(slots=True)
@@ -32,11 +54,22 @@ class Motion:
     from_surface: Surface
     elapsed: float = 0.0
     fails: FaultReport | None = None
+    goal: Quad = EMPTY
+    """Stacks that a build will have made when it ends."""
 
     @property
     def share(self) -> float:
         """Part done, 0..1."""
         return min(1.0, self.elapsed / self.total)
+
+    @property
+    def failed(self) -> bool:
+        """Whether its fault shows by now: halfway, but a wrong number of tiles only when all are counted."""
+        counted = self.fails is not None and self.fails.fault in _COUNTED and self.goal != EMPTY
+        return self.fails is not None and self.share >= (1.0 if counted else 0.5)
+
+
+_COUNTED: Final = frozenset({Fault.TILES_SHORT, Fault.TILES_OVER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +85,23 @@ class Ended:
 
 @dataclass(slots=True)
 class Sensors:
-    """Where tiles and parts are. `sets_out` counts sets that lie outside, to be put in by hand.
+    """Where tiles and parts are.
 
-    `tray`: a loose set waits under the lid until the drum is free (only in a new machine).
+    `in_drum` (loose), `in_tray` (loose under the lid until the drum is free, only in a new machine), `built`
+    (in the magazine) and `on_table` hold the number of a set or 0; `outside` those to be put in by hand.
+    `tiles` counts the tiles of each set, wherever it is. `collected`: what lay on the table is on its way in.
     """
 
     surface: Surface = Surface.CLEAR
     magazine: Magazine = Magazine.LOADED
     lid: Lid = Lid.CLOSED
-    drum: bool = True
-    tray: bool = True
+    in_drum: int = 1
+    in_tray: int = 2
+    built: int = 0
+    on_table: int = 0
+    outside: tuple[int, ...] = ()
+    tiles: tuple[int, int] = (136, 136)
     collected: bool = False
-    sets_out: int = 0
     taken: bool = False
     stacks: Quad = EMPTY
     walls: Quad = EMPTY
@@ -71,6 +109,11 @@ class Sensors:
     lift: int = 0
     dice: tuple[int, int] | None = None
     indicator_up: bool = False
+
+    @property
+    def drum(self) -> bool:
+        """Loose tiles lie in the drum."""
+        return self.in_drum != 0
 
     def to_json(self) -> dict[str, Any]:
         """For a file that outlives the process."""
@@ -89,10 +132,13 @@ class Sensors:
             surface=Surface(data["surface"]),
             magazine=Magazine(data["magazine"]),
             lid=Lid(data["lid"]),
-            drum=bool(data["drum"]),
-            tray=bool(data["tray"]),
+            in_drum=_set(data["in_drum"]),
+            in_tray=_set(data["in_tray"]),
+            built=_set(data["built"]),
+            on_table=_set(data["on_table"]),
+            outside=tuple(_set(number) for number in data["outside"]),
+            tiles=(int(data["tiles"][0]), int(data["tiles"][1])),
             collected=bool(data["collected"]),
-            sets_out=int(data["sets_out"]),
             taken=bool(data["taken"]),
             lift=int(data["lift"]),
             dice=(int(dice[0]), int(dice[1])) if dice else None,
@@ -103,14 +149,25 @@ class Sensors:
 
 FRESH: Final[dict[str, Callable[[Profile], Sensors]]] = {
     # A set loose in the drum and the other in the tray: build first.
-    "loaded": lambda _: Sensors(),
+    "loaded": lambda p: Sensors(tiles=(p.tiles, p.tiles)),
     # As an evening ends: one set built, the other loose beneath.
-    "ready": lambda p: Sensors(magazine=Magazine.READY, tray=False, stacks=p.walls),
+    "ready": lambda p: Sensors(
+        magazine=Magazine.READY, in_drum=2, in_tray=0, built=1, tiles=(p.tiles, p.tiles), stacks=p.walls
+    ),
     # Both sets still in their boxes.
-    "empty": lambda _: Sensors(magazine=Magazine.EMPTY, drum=False, tray=False, sets_out=SETS),
+    "empty": lambda p: Sensors(
+        magazine=Magazine.EMPTY, in_drum=0, in_tray=0, outside=SETS, tiles=(p.tiles, p.tiles)
+    ),
     # A set lies on the table as left by the last players.
     "dealt": lambda p: Sensors(
-        surface=Surface.DEALT, tray=False, magazine=Magazine.READY, drum=False, stacks=p.walls
+        surface=Surface.DEALT,
+        magazine=Magazine.READY,
+        in_drum=0,
+        in_tray=0,
+        built=1,
+        on_table=2,
+        tiles=(p.tiles, p.tiles),
+        stacks=p.walls,
     ),
 }
 """Tiles of a machine that is switched on for the first time, by name."""
@@ -130,12 +187,12 @@ class Plant:
         self, profile: Profile, rng: random.Random, speed: float = 1.0, sensors: Sensors | None = None
     ) -> None:
         self.profile = profile
-        self.sensors = sensors or Sensors()
+        self.sensors = sensors or Sensors(tiles=(profile.tiles, profile.tiles))
         self.motions: dict[Lane, Motion] = {}
         self.cut: dict[Lane, Motion] = {}
         self.service_key = False
         self.trouble: list[tuple[Op, FaultReport]] = []
-        """Faults that will hit the next motion of that operation, once each."""
+        """Faults that will hit the next motion of that operation, once each; see `LEAVES`."""
         self._rng = rng
         self._speed = speed
         self._now: float | None = None
@@ -155,15 +212,60 @@ class Plant:
     def _prepare(self, motion: Motion) -> None:
         s = self.sensors
         if motion.op is Op.START_BUILD:
-            if not s.drum:
-                motion.fails = FaultReport(Fault.TILES_SHORT, None, min(255, self.profile.tiles))
-            s.magazine, s.stacks, s.drum = Magazine.BUILDING, EMPTY, False
+            self._count_in(motion)
+            s.built, s.in_drum = s.in_drum, 0
+            s.magazine, s.stacks = Magazine.BUILDING, EMPTY
         elif motion.op is Op.OPEN_LID:
             s.lid = Lid.OPEN
         elif motion.op is Op.ROLL_DICE:
             s.dice = None
         elif motion.op is Op.DEAL:
             s.dealt = EMPTY
+
+    def _count_in(self, motion: Motion) -> None:
+        """What the tiles in the drum will make: all stacks, or fewer, or all with some left over."""
+        s, wanted, asked = self.sensors, self.profile.tiles, motion.fails
+        if not s.in_drum:
+            motion.fails = FaultReport(Fault.TILES_SHORT, None, min(255, wanted))
+            return
+        motion.goal = self.profile.walls
+        if asked is not None and asked.fault not in _COUNTED:
+            return
+        place = None
+        if asked is not None:
+            over = asked.fault is Fault.TILES_OVER
+            self._set_tiles(s.in_drum, max(0, wanted + (asked.count if over else -asked.count)))
+            place = asked.place
+        more = s.tiles[s.in_drum - 1] - wanted
+        motion.fails = None
+        if more > 0:
+            motion.fails = FaultReport(Fault.TILES_OVER, None, min(255, more))
+        elif more < 0:
+            motion.goal = self._short(-more, place)
+            gaps = [p for p in range(PLACES) if motion.goal[p] < self.profile.walls[p]]
+            motion.fails = FaultReport(
+                Fault.TILES_SHORT, gaps[0] if len(gaps) == 1 else None, min(255, -more)
+            )
+
+    def _short(self, missing: int, place: int | None) -> Quad:
+        """Stacks without so many tiles: of that place (None: the last), then of those before it."""
+        stacks = list(self.profile.walls)
+        last = max(p for p, n in enumerate(stacks) if n) if place is None else place
+        lacking = (missing + 1) // 2
+        for step in range(PLACES):
+            at = (last - step) % PLACES
+            gone = min(stacks[at], lacking)
+            stacks[at] -= gone
+            lacking -= gone
+        return _quad(stacks)
+
+    def _set_tiles(self, number: int, count: int) -> None:
+        tiles = self.sensors.tiles
+        self.sensors.tiles = (count, tiles[1]) if number == 1 else (tiles[0], count)
+
+    def mend(self) -> None:
+        """A person removed the cause: what was missing is back, what did not belong is out."""
+        self.sensors.tiles = (self.profile.tiles, self.profile.tiles)
 
     def _next_trouble(self, op: Op) -> FaultReport | None:
         for number, (target, report) in enumerate(self.trouble):
@@ -191,7 +293,7 @@ class Plant:
                 self._scatter()
             elif motion.op in LIFTING:
                 self._tiles_on_table(motion)
-            elif motion.op in (Op.OPEN_LID, Op.CLOSE_LID):
+            elif motion.op in LIDS:
                 self._lid_stays_open()
             del self.cut[lane]
 
@@ -203,7 +305,7 @@ class Plant:
         for lane, motion in list(self.motions.items()):
             motion.elapsed += step
             self._progress(motion)
-            if motion.fails is not None and motion.share >= 0.5:
+            if motion.fails is not None and motion.failed:
                 ended.append(self._fail(lane, motion, motion.fails))
             elif motion.share >= 1.0:
                 ended.append(self._finish(lane, motion))
@@ -213,8 +315,10 @@ class Plant:
     def _progress(self, motion: Motion) -> None:
         s, share = self.sensors, motion.share
         if motion.op is Op.START_BUILD:
-            jammed = motion.fails.place if motion.fails and motion.fails.fault is Fault.JAM else None
-            s.stacks = self._rising(share, jammed)
+            caught = motion.fails is not None and motion.fails.fault not in _COUNTED
+            s.stacks = self._rising(
+                motion.goal, share, motion.fails.place if motion.fails and caught else None
+            )
         elif motion.op is Op.DEAL:
             s.dealt = _served(_tiles(motion), share)
             if motion.from_surface is Surface.CLEAR:
@@ -224,26 +328,24 @@ class Plant:
         elif motion.op is Op.LOWER:
             s.lift = min(s.lift, round(100 * (1 - share)))
 
-    def _rising(self, share: float, jammed: int | None) -> Quad:
+    def _rising(self, goal: Quad, share: float, caught: int | None) -> Quad:
         """Stacks per place: the heads work alike, each a little behind the one before."""
         height = [
             int(n * min(1.0, share * 1.03 - 0.01 * place)) for place, n in enumerate(self.profile.walls)
         ]
         if share >= 1.0:
             height = list(self.profile.walls)
-        if jammed is not None and jammed < PLACES:
-            height[jammed] = min(height[jammed], self.profile.walls[jammed] // 3)
-        return _quad([max(0, n) for n in height])
+        if caught is not None:
+            height[caught] = min(height[caught], self.profile.walls[caught] // 3)
+        return _quad([min(most, max(0, n)) for most, n in zip(goal, height, strict=True)])
 
     def _fail(self, lane: Lane, motion: Motion, report: FaultReport) -> Ended:
         del self.motions[lane]
         if motion.op is Op.START_BUILD:
-            empty = report.count >= min(255, self.profile.tiles)
-            short = report.fault is Fault.TILES_SHORT and not empty
-            counted = self._short_stacks(report.count) if short else self.sensors.stacks
-            self._scatter(not empty)
-            self.sensors.stacks = counted  # what the heads counted stays on show until the next build
-        elif motion.op in (Op.OPEN_LID, Op.CLOSE_LID):
+            counted = self.sensors.stacks
+            self._scatter()
+            self.sensors.stacks = counted
+        elif motion.op in LIDS:
             self._lid_stays_open()
         else:
             self.cut[lane] = motion
@@ -251,12 +353,6 @@ class Plant:
             if motion.op in LIFTING:
                 self.sensors.surface = Surface.UNKNOWN
         return Ended(lane, motion.op, motion.from_surface, report, {})
-
-    def _short_stacks(self, missing: int) -> Quad:
-        stacks = list(self.profile.walls)
-        last = max(place for place, n in enumerate(stacks) if n)
-        stacks[last] = max(0, stacks[last] - (missing + 1) // 2)
-        return _quad(stacks)
 
     def _finish(self, lane: Lane, motion: Motion) -> Ended:
         del self.motions[lane]
@@ -269,7 +365,7 @@ class Plant:
         if change.tiles_in:
             self._take_in()
         if change.magazine_leaves:
-            s.magazine = Magazine.LOADED if s.drum else Magazine.EMPTY
+            self._magazine_leaves()
         return Ended(lane, motion.op, motion.from_surface, None, result)
 
     def _arrive(self, motion: Motion) -> dict[str, Value]:
@@ -279,8 +375,8 @@ class Plant:
             case Op.OPEN_LID:
                 s.collected = motion.from_surface is Surface.DEALT
                 self._clear_table()
-                if not s.collected and s.sets_out:
-                    s.sets_out, s.collected = s.sets_out - 1, True
+                if not s.collected and s.outside:
+                    s.on_table, s.outside, s.collected = s.outside[0], s.outside[1:], True
             case Op.START_BUILD:
                 s.stacks = self.profile.walls
                 return {"stacks": s.stacks}
@@ -293,6 +389,7 @@ class Plant:
             case Op.LOWER:
                 s.stacks = s.walls if any(s.walls) else s.stacks
                 s.walls, s.lift = EMPTY, 0
+                s.built, s.on_table = s.built or s.on_table, 0
             case Op.ROLL_DICE:
                 s.dice = (self._rng.randint(1, 6), self._rng.randint(1, 6))
                 return {"dice": s.dice}
@@ -325,28 +422,34 @@ class Plant:
     def _take_in(self) -> None:
         s = self.sensors
         if s.collected:
-            s.collected, s.drum = False, True
+            s.collected, s.in_drum, s.on_table = False, s.on_table, 0
             if s.magazine is Magazine.EMPTY:
                 s.magazine = Magazine.LOADED
 
     def _tip_tray(self) -> None:
         s = self.sensors
-        if s.tray and not s.drum and Lane.DRUM not in self.motions and Lane.DRUM not in self.cut:
-            s.tray, s.drum = False, True
+        if s.in_tray and not s.drum and Lane.DRUM not in self.motions and Lane.DRUM not in self.cut:
+            s.in_tray, s.in_drum = 0, s.in_tray
             if s.magazine is Magazine.EMPTY:
                 s.magazine = Magazine.LOADED
 
-    def _scatter(self, tiles: bool = True) -> None:
+    def _scatter(self) -> None:
+        """What was being built falls back into the drum."""
         s = self.sensors
-        s.stacks, s.drum = EMPTY, tiles
-        s.magazine = Magazine.LOADED if tiles else Magazine.EMPTY
+        s.stacks, s.in_drum, s.built = EMPTY, s.built, 0
+        s.magazine = Magazine.LOADED if s.drum else Magazine.EMPTY
+
+    def _magazine_leaves(self) -> None:
+        s = self.sensors
+        s.on_table, s.built = s.built, 0
+        s.magazine = Magazine.LOADED if s.drum else Magazine.EMPTY
 
     def _tiles_on_table(self, motion: Motion) -> None:
         s = self.sensors
         s.surface, s.taken, s.lift = Surface.DEALT, True, 100
         if motion.from_surface is Surface.CLEAR:
             s.walls, s.stacks = s.stacks, EMPTY
-            s.magazine = Magazine.LOADED if s.drum else Magazine.EMPTY
+            self._magazine_leaves()
 
     def _lid_stays_open(self) -> None:
         s = self.sensors
@@ -372,7 +475,7 @@ class Plant:
                 self._scatter()
             elif motion.op is Op.DEAL:
                 self._tiles_on_table(motion)
-            elif motion.op in (Op.OPEN_LID, Op.CLOSE_LID):
+            elif motion.op in LIDS:
                 self._lid_stays_open()
             del self.cut[lane]
 
@@ -399,6 +502,17 @@ def _tiles(motion: Motion) -> Quad:
 
 def _served(tiles: Quad, share: float) -> Quad:
     return _quad([int(n * share) for n in tiles])
+
+
+def _set(number: Any) -> int:
+    """A set's number from a file.
+
+    Raises:
+        ValueError: there is no such set.
+    """
+    if number not in (0, *SETS):
+        raise ValueError(number)
+    return int(number)
 
 
 def _quad(numbers: list[int] | tuple[int, ...]) -> Quad:

@@ -21,19 +21,29 @@ from types import FrameType
 from typing import Any, Final, TextIO
 
 from firmware_bridge import profiles
-from firmware_bridge.errors import UsageError
-from firmware_bridge.messages import ResetCause
+from firmware_bridge.errors import BridgeError, MessageError, UsageError
+from firmware_bridge.messages import BoardConfig
+from firmware_bridge.recorder import Recorder, SessionFile
 from firmware_bridge.sim.device import Device, Memory
-from firmware_bridge.sim.faults import Accident, FaultPlan
+from firmware_bridge.sim.faults import FaultPlan
 from firmware_bridge.sim.faulty import FaultyLine
 from firmware_bridge.sim.files import Pulses, read_json, write_json
+from firmware_bridge.sim.mishaps import Mishaps
 from firmware_bridge.sim.plant import FRESH, Plant
+from firmware_bridge.sim.practice import Practice
+from firmware_bridge.sim.replay import board_header
 
 FASTEST: Final = 1e6
 
 TICK_MOVING: Final = 0.02
 TICK_IDLE: Final = 0.1
 """Seconds between two looks at the mechanism while nothing comes in."""
+
+OUTSIDE: Final = 3.0
+"""Seconds after the last byte through the port for which a table counts as driving the machine."""
+
+CONTROL_LINE: Final = 4096
+"""Characters of a control line, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +59,8 @@ class SimOptions:
     link: Path | None = None
     uid: int | None = None
     service_key: bool = False
+    record: Path | None = None
+    control: bool = False
     faults: FaultPlan = field(default_factory=FaultPlan)
 
 
@@ -63,46 +75,76 @@ class Simulator:
         if options.uid is not None and not 0 <= options.uid < 1 << 64:
             raise UsageError("A board number has at most 16 hex digits.")
         self._options = options
-        self._plan = options.faults
-        self._accidents = list(options.faults.accidents)
+        self.practice: Practice | None = None
+        """A host of our own, for as long as no table drives the machine; see `practise`."""
+        self._outside_at = float("-inf")
+        self._recorder: Recorder | None = None
+        self._session: SessionFile | None = None
         seed = secrets.randbits(64) if options.seed is None else options.seed
         rng = random.Random(f"faults {seed}")  # noqa: S311 - reproducible faults, no secrets
-        self._to_device = FaultyLine(rng, self._plan.to_device)
-        self._to_host = FaultyLine(rng, self._plan.to_host)
-        self._to_device.delay = self._to_host.delay = self._plan.delay
-        self._to_device.coalesce = self._to_host.coalesce = self._plan.coalesce
+        self._to_device = FaultyLine(rng)
+        self._to_host = FaultyLine(rng)
         self._to_device.back, self._to_host.back = self._to_host, self._to_device
-        self._device = self._power_up(random.Random(f"dice {seed}"))  # noqa: S311 - dice of a simulation
+        self.device = self._power_up(f"dice {seed}")
+        self._mishaps = Mishaps(self.device, self._to_device, self._to_host, self._number)
         self._saved: dict[str, Any] | None = None
         self._master, self._slave = os.openpty()
         tty.setraw(self._slave)
         os.set_blocking(self._master, False)
         self.pty = os.ttyname(self._slave)
         self._link(options.link)
+        self._mishaps.add(options.faults, time.monotonic())
+        if options.faults.spec:
+            self._note("faults", options.faults.spec)
 
-    def _power_up(self, dice: random.Random) -> Device:
-        options = self._options
+    def _power_up(self, seed: str) -> Device:
+        options, now = self._options, time.monotonic()
         profile = profiles.load(options.profile)
+        dice = random.Random(seed)  # noqa: S311 - dice of a simulation
         plant = Plant(profile, dice, options.speed, FRESH[options.fresh](profile))
-        plant.trouble = list(self._plan.trouble)
         plant.service_key = options.service_key
         memory, uid = Memory(), options.uid
         known = read_json(options.state) if options.state is not None else None
         if known is not None:
             try:
                 plant.restore(known["plant"])
-                memory = Memory(int(known["last_id"]), tuple(known["running"]))
+                config = known.get("config")
+                memory = Memory(
+                    int(known["last_id"]),
+                    tuple(known["running"]),
+                    BoardConfig.from_bytes(bytes.fromhex(config)) if config else None,
+                )
                 uid = uid if uid is not None else int(known["uid"], 16)
-            except (KeyError, TypeError, ValueError):
+            except (KeyError, TypeError, ValueError, IndexError, MessageError):
                 raise UsageError(f"{options.state} is no state of a simulated machine; delete it.") from None
+        uid = secrets.randbits(64) if uid is None else uid
+        boot_id = secrets.randbits(32)
+        if options.record is not None:
+            header = board_header(
+                options.profile, options.fresh, options.speed, seed, uid, boot_id, now, None
+            )
+            self._record(options.record, {**header, "state": known, "service": options.service_key})
         return Device(
             plant,
-            uid=secrets.randbits(64) if uid is None else uid,
-            boot_id=secrets.randbits(32),
-            now=time.monotonic(),
+            uid=uid,
+            boot_id=boot_id,
+            now=now,
             on_execute=Pulses(options.pulses) if options.pulses is not None else None,
             memory=memory,
         )
+
+    def _record(self, path: Path, header: dict[str, Any]) -> None:
+        self._session = SessionFile(path)
+        self._recorder = Recorder(header, keep=None, sink=self._session)
+
+    def _number(self) -> int:
+        number = secrets.randbits(32)
+        self._note("number", number)
+        return number
+
+    def _note(self, kind: str, value: object) -> None:
+        if self._recorder is not None:
+            self._recorder.note(time.monotonic(), kind, value)
 
     def _link(self, link: Path | None) -> None:
         """Point a stable name at the pseudo-terminal, replacing an older one in one step."""
@@ -122,60 +164,84 @@ class Simulator:
 
     def timeout(self) -> float:
         """Seconds until `turn` is due."""
-        return TICK_MOVING if self._device.plant.motions or self._slow() else TICK_IDLE
+        busy = self.device.plant.motions or self.practice is not None or self._slow()
+        return TICK_MOVING if busy else TICK_IDLE
 
     def _slow(self) -> bool:
         """Whether bytes may wait on a line, so that looks must come often."""
-        plan = self._plan
-        return bool(plan.delay or plan.coalesce or plan.to_device.reorder)
+        return any(line.delay or line.coalesce or line.rates.reorder for line in self._lines)
+
+    @property
+    def _lines(self) -> tuple[FaultyLine, FaultyLine]:
+        return self._to_device, self._to_host
+
+    @property
+    def waiting(self) -> Mishaps:
+        """The faults that will come."""
+        return self._mishaps
+
+    @property
+    def driven(self) -> bool:
+        """Whether a table speaks through the port."""
+        return time.monotonic() - self._outside_at < OUTSIDE
+
+    def practise(self) -> Practice:
+        """Let a host of our own drive the machine while no table does."""
+        self.practice = Practice(lambda: secrets.randbits(32))
+        return self.practice
+
+    def order(self, words: str) -> None:
+        """Let items of the fault menu happen too, or `none`: take all faults back.
+
+        Raises:
+            UsageError: not on the menu.
+        """
+        self._mishaps.order(words, time.monotonic())
+        self._note("faults", words)
 
     def turn(self) -> None:
         """Take what came in, advance to now, send what is to send."""
         now = time.monotonic()
         with contextlib.suppress(BlockingIOError):
-            self._to_device.push(os.read(self._master, 4096), now)
+            data = os.read(self._master, 4096)
+            self._outside_at = now
+            self._to_device.push(data, now)
+        practice = self.practice
+        if practice is not None:
+            self._to_device.push(practice.turn(now, away=self.driven), now)
         for chunk in self._to_device.pull(now):
-            self._device.feed(chunk, now)
-        self._device.tick(now)
-        self._have_accidents(now)
-        for frame in self._device.take():
+            self._recorded("host", chunk, now)
+            self.device.feed(chunk, now)
+        self.device.tick(now)
+        self._mishaps.look(now)
+        frames = self.device.take()
+        self._recorded("device", b"".join(frames), now)
+        for frame in frames:
             self._to_host.push(frame, now)
         for chunk in self._to_host.pull(now):
+            if practice is not None and not self.driven:
+                practice.core.feed(chunk, now)
+                continue
             # Nobody reads: the bytes are lost, as on a wire.
             with contextlib.suppress(BlockingIOError):
                 os.write(self._master, chunk)
         self.save()
 
-    def _have_accidents(self, now: float) -> None:
-        halfway = {motion.op for motion in self._device.plant.motions.values() if motion.share >= 0.5}
-        for accident in list(self._accidents):
-            if halfway and (accident.op is None or accident.op in halfway):
-                self._accidents.remove(accident)
-                self._happen(accident, now)
-
-    def _happen(self, accident: Accident, now: float) -> None:
-        match accident.what:
-            case "mute":
-                self._to_device.mute(now + accident.seconds)
-                self._to_host.mute(now + accident.seconds)
-            case "stall":
-                self._to_device.stall(now + accident.seconds)
-                self._to_host.stall(now + accident.seconds)
-            case "reboot":
-                self._device.reset(secrets.randbits(32), ResetCause.BROWN_OUT, now)
-            case _:
-                self._device.button()
+    def _recorded(self, sender: str, data: bytes, now: float) -> None:
+        if self._recorder is not None:
+            self._recorder.wire(sender, data, now)
 
     def save(self) -> None:
         """Write the tiles down, if they moved."""
         if self._options.state is None:
             return
-        memory = self._device.memory
+        memory = self.device.memory
         state = {
-            "plant": self._device.plant.to_json(),
+            "plant": self.device.plant.to_json(),
             "last_id": memory.last_id,
             "running": list(memory.running),
-            "uid": f"{self._device.uid:016x}",
+            "config": memory.config.to_bytes().hex() if memory.config else None,
+            "uid": f"{self.device.uid:016x}",
         }
         if state != self._saved:
             self._saved = state
@@ -188,6 +254,31 @@ class Simulator:
             link.unlink()
         os.close(self._master)
         os.close(self._slave)
+        if self._session is not None:
+            self._session.close()
+        if self.practice is not None:
+            self.practice.close()
+
+
+class ControlLine:
+    """Orders for a running machine, one a line: items of the fault menu, or `none`."""
+
+    def __init__(self, simulator: Simulator) -> None:
+        self._simulator = simulator
+        self._partial = b""
+
+    def feed(self, data: bytes) -> list[dict[str, Any]]:
+        """Obey the lines completed by `data`; one answer to each, as on standard output."""
+        *lines, self._partial = (self._partial + data).split(b"\n")
+        self._partial = self._partial[-CONTROL_LINE:]
+        return [self._answer(line.decode("utf-8", "replace").strip()) for line in lines if line.strip()]
+
+    def _answer(self, words: str) -> dict[str, Any]:
+        try:
+            self._simulator.order(words)
+        except BridgeError as error:
+            return {"error": {"code": "usage", "message": str(error), "fix": ""}}
+        return {"ok": True, "faults": words}
 
 
 def run(options: SimOptions, out: TextIO) -> int:
@@ -206,17 +297,29 @@ def run(options: SimOptions, out: TextIO) -> int:
             os.write(stop_write, b"x")
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    control = ControlLine(simulator)
+    watched = [simulator.fileno(), stop_read, *([0] if options.control else [])]
     try:
-        out.write(json.dumps({"ready": True, "pty": simulator.pty, "pid": os.getpid()}) + "\n")
-        out.flush()
+        _say(out, {"ready": True, "pty": simulator.pty, "pid": os.getpid()})
         while True:
             simulator.turn()
-            ready, _, _ = select.select([simulator.fileno(), stop_read], [], [], simulator.timeout())
+            ready, _, _ = select.select(watched, [], [], simulator.timeout())
             if stop_read in ready:
                 return 0
+            if 0 in ready:
+                data = os.read(0, 4096)
+                if not data:  # the other end closed it; the machine goes on
+                    watched.remove(0)
+                for answer in control.feed(data):
+                    _say(out, answer)
     finally:
         simulator.close()
         for number, handler in before.items():
             signal.signal(number, handler)
         os.close(stop_read)
         os.close(stop_write)
+
+
+def _say(out: TextIO, line: dict[str, Any]) -> None:
+    out.write(json.dumps(line) + "\n")
+    out.flush()

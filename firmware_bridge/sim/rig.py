@@ -17,11 +17,14 @@ from firmware_bridge.core import Finished, HostCore
 from firmware_bridge.ledger import Ledger
 from firmware_bridge.link import Phase
 from firmware_bridge.machine import LinkState, MachineView, Outcome
-from firmware_bridge.messages import ResetCause
+from firmware_bridge.messages import BoardConfig, ResetCause
 from firmware_bridge.ops import Op, Value
+from firmware_bridge.recorder import Recorder
 from firmware_bridge.sim.device import Device
 from firmware_bridge.sim.faulty import FaultyLine
+from firmware_bridge.sim.mishaps import Mishaps
 from firmware_bridge.sim.plant import FRESH, Plant
+from firmware_bridge.sim.replay import board_header
 
 STEP: Final = 0.02
 """Seconds of virtual time between two looks at everything."""
@@ -39,6 +42,8 @@ class Rig:
         fresh: tiles at power-up, a key of `plant.FRESH`.
         speed: of motions.
         book: ledger to continue; a new one in memory otherwise.
+        config: what the host wants the board to keep.
+        record: takes both sides down from the start, in `host_side` and `device_side`.
     """
 
     def __init__(
@@ -49,10 +54,13 @@ class Rig:
         fresh: str = "loaded",
         speed: float = 1.0,
         book: Book | None = None,
+        config: BoardConfig | None = None,
+        record: bool = False,
     ) -> None:
         self.rng = random.Random(seed)  # noqa: S311 - reproducible faults, no secrets
         self.now = 100.0
         self.book: Book = book if book is not None else Ledger(":memory:")
+        self.config = config
         self.executed: Counter[int] = Counter()
         """How often each command id took effect, counted at the mechanism."""
         self.log: list[tuple[int, Op, int]] = []
@@ -64,19 +72,36 @@ class Rig:
         self.to_device.back, self.to_host.back = self.to_host, self.to_device
         data = profiles.load(profile)
         plant = Plant(data, random.Random(seed), speed, FRESH[fresh](data))  # noqa: S311 - dice of a simulation
-        self.device = Device(plant, uid=0x51, boot_id=self._number(), now=self.now, on_execute=self._count)
+        boot_id = self._number()
+        self.device = Device(plant, uid=0x51, boot_id=boot_id, now=self.now, on_execute=self._count)
+        self.host_side = Recorder(keep=None) if record else None
+        self.device_side: Recorder | None = None
+        if record:
+            board = board_header(profile, fresh, speed, seed, 0x51, boot_id, self.now, STEP)
+            self.device_side = Recorder(board, keep=None)
+        self.mishaps = Mishaps(self.device, self.to_device, self.to_host, self._board_number)
         self._reopen_at: float | None = None
         self.host = self._new_host()
 
     def _number(self) -> int:
         return self.rng.getrandbits(32)
 
+    def _board_number(self) -> int:
+        number = self._number()
+        self._note("number", number)
+        return number
+
+    def _note(self, kind: str, value: object) -> None:
+        """An entry of the device's side."""
+        if self.device_side is not None:
+            self.device_side.note(self.now, kind, value)
+
     def _count(self, cmd_id: int, op: Op, boot_id: int) -> None:
         self.executed[cmd_id] += 1
         self.log.append((cmd_id, op, boot_id))
 
     def _new_host(self) -> HostCore:
-        host = HostCore(self.book, self._number)
+        host = HostCore(self.book, self._number, config=self.config, recorder=self.host_side)
         if self.plugged:
             self._open(host)
         else:
@@ -93,6 +118,8 @@ class Rig:
     def step(self, seconds: float = STEP) -> None:
         """Let this much time pass, and everything happen that is due then."""
         self.now += seconds
+        if self.device_side is not None:  # recorded moments are round ones, and come again so
+            self.now = round(self.now, 6)
         self.exchange()
 
     def exchange(self) -> None:
@@ -104,9 +131,14 @@ class Rig:
             if out and self.plugged:
                 self.to_device.push(out, self.now)
             for chunk in self.to_device.pull(self.now):
+                if self.device_side is not None:
+                    self.device_side.wire("host", chunk, self.now)
                 self.device.feed(chunk, self.now)
             self.device.tick(self.now)
+            self.mishaps.look(self.now)
             frames = self.device.take()
+            if self.device_side is not None:
+                self.device_side.wire("device", b"".join(frames), self.now)
             for frame in frames if self.plugged else ():
                 self.to_host.push(frame, self.now)
             for chunk in self.to_host.pull(self.now):
@@ -189,7 +221,18 @@ class Rig:
 
     def reset_device(self, cause: ResetCause = ResetCause.BROWN_OUT) -> None:
         """The board resets."""
-        self.device.reset(self._number(), cause, self.now)
+        boot_id = self._number()
+        self._note("reset", [boot_id, cause])
+        self.device.reset(boot_id, cause, self.now)
+
+    def order(self, words: str) -> None:
+        """Items of the fault menu, or `none`; see `faults`.
+
+        Raises:
+            UsageError: not on the menu.
+        """
+        self._note("faults", words)
+        self.mishaps.order(words, self.now)
 
     def unplug(self) -> None:
         """Pull the cable."""

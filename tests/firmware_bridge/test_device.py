@@ -69,8 +69,53 @@ def test_it_introduces_itself():
     welcome = Wire().hello()
     assert (welcome.uid, welcome.boot_id, welcome.nonce, welcome.profile) == (7, 1, 99, "136")
     assert welcome.reset_cause is m.ResetCause.POWER_ON
-    assert welcome.config_crc == profiles.load("136").crc
+    assert welcome.config_crc == m.config_crc(m.BoardConfig("136", (17,) * 4, (0,) * 10))
     assert (welcome.event_first, welcome.event_last) == (1, 1)
+
+
+CONFIG = m.BoardConfig("144", (18,) * 4, (0, 0, 6000, *(0,) * 7))
+
+
+def test_a_configuration_is_taken_kept_and_told():
+    wire = Wire()
+    before = wire.hello()
+    own = wire.ask(m.ConfigGet())
+    assert (own.reason, m.config_crc(own.config)) == (0, before.config_crc)
+    rev = wire.ask(m.StatusRequest()).state_rev
+    assert wire.ask(m.ConfigSet(CONFIG)) == m.ConfigReport(0, CONFIG)
+    status = wire.ask(m.StatusRequest())
+    assert (status.plan, status.state_rev) == ((18,) * 4, rev + 1)
+    assert wire.ask(m.ConfigSet(CONFIG)) == m.ConfigReport(0, CONFIG)
+    assert wire.ask(m.StatusRequest()).state_rev == rev + 1
+    wire.device.reset(2, m.ResetCause.POWER_ON, wire.now)
+    after = wire.hello()
+    assert (after.profile, after.config_crc) == ("144", m.config_crc(CONFIG))
+
+
+def test_a_configuration_waits_until_the_machine_rests(wire):
+    def refused():
+        report = wire.ask(m.ConfigSet(CONFIG))
+        assert report.config != CONFIG
+        return report.reason
+
+    wire.command(2, Op.RAISE_WALLS)
+    assert refused() == Reason.BUSY
+    wire.raw(m.Hold())
+    assert refused() == Reason.HOLD
+    wire.command(3, Op.RESUME)
+    wire.pass_time(5)
+    assert refused() == Reason.SURFACE
+    wire.device.feed(STOP, wire.now)
+    assert refused() == Reason.ESTOP
+    own = wire.ask(m.ConfigGet()).config
+    assert wire.ask(m.ConfigSet(own)).reason == 0  # what is so already changes nothing
+
+
+def test_a_configuration_of_too_long_walls_is_refused(wire):
+    assert (
+        wire.ask(m.ConfigSet(m.BoardConfig("999", (17, 21, 17, 17), (0,) * 10))).reason
+        == Reason.BAD_ARGUMENTS
+    )
 
 
 def test_without_a_common_version_it_answers_and_obeys_nothing():
@@ -258,9 +303,10 @@ def test_a_stop_repeated_is_one_event(wire):
 
 
 @pytest.mark.parametrize("size", [1, 200])
-def test_a_clear_sent_before_a_stop_does_not_end_it(wire, size):
+@pytest.mark.parametrize("named", [True, False])
+def test_a_clear_sent_before_a_stop_does_not_end_it(wire, size, named):
     wire.device.feed(STOP, wire.now)
-    clear = m.Command(2, Op.CLEAR, m.ANY_REV)
+    clear = m.Command(2, Op.CLEAR, wire.ask(m.StatusRequest()).state_rev if named else m.ANY_REV)
     stream = encode(Frame(clear.KIND, 9, wire.session, clear.to_bytes())) + STOP
     for at in range(0, len(stream), size):
         wire.device.feed(stream[at : at + size], wire.now)
