@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+import json
 import sys
 import tomllib
 from pathlib import Path
@@ -12,10 +14,11 @@ from firmware_bridge.sim import faults
 from firmware_bridge.sim.cli import add_arguments, options_of
 from firmware_bridge.sim.process import run as run_machine
 from station.cli.failures import plain_failures
+from station.cli.output import OK
 from station.errors import ConfigError
 
 FIX = "`quezhuo config machine-sim` prints a valid file."
-_PATHS = frozenset({"pulses", "state", "link"})
+_PATHS = frozenset({"link", "pulses", "record", "state"})
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "profile": str,
     "faults": str,
@@ -27,6 +30,9 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "link": str,
     "uid": int,
     "service_key": bool,
+    "record": str,
+    "control": bool,
+    "page": int,
 }
 """Options that a file may set, with their types there."""
 
@@ -34,8 +40,15 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("--config", metavar="FILE", help="TOML file; `quezhuo config machine-sim` prints one")
+    _add(parser)
+    parser.epilog = f"{parser.epilog}\n\n{faults.help_text()}"
+
+
+def _add(parser: argparse.ArgumentParser) -> None:
     add_arguments(parser)
-    parser.epilog = f"{parser.epilog}\n\n{faults.__doc__}"
+    parser.add_argument(
+        "--page", type=int, metavar="PORT", help="serve a training page on this computer (0: any free port)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -43,13 +56,24 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.config:
         _fill_in(arguments, Path(arguments.config))
     with plain_failures():
-        return run_machine(options_of(arguments), sys.stdout)
+        options = options_of(arguments)
+        if arguments.page is None:
+            return run_machine(options, sys.stdout)
+        from station.training.process import run as run_page
+
+        asyncio.run(run_page(options, arguments.page, _say))
+    return OK
+
+
+def _say(line: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
 
 
 def _fill_in(arguments: argparse.Namespace, path: Path) -> None:
     """Take from the file what the command line left at its default."""
     parser = argparse.ArgumentParser()
-    add_arguments(parser)
+    _add(parser)
     defaults = vars(parser.parse_args([]))
     for key, value in _load(path).items():
         name = "link" if key == "pty_link" else key

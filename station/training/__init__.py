@@ -1,0 +1,1 @@
+"""Practising with a simulated machine: one page on loopback, for the staff of a hall."""
