@@ -22,18 +22,36 @@ from pathlib import Path
 from typing import Final, Self
 
 from firmware_bridge.abstract import Choice, Machine
+from firmware_bridge.commands import code_name
 from firmware_bridge.core import Finished, HostCore, Reported
-from firmware_bridge.errors import BridgeError, PortError, UsageError
+from firmware_bridge.discovery import Targets
+from firmware_bridge.errors import BridgeError, PortAmbiguousError, PortError, PortMissingError, UsageError
 from firmware_bridge.ledger import Ledger
 from firmware_bridge.link import Phase, Timing
-from firmware_bridge.machine import LinkState, LinkStats, MachineEvent, MachineView, Outcome, Status
+from firmware_bridge.machine import (
+    Capability,
+    LinkState,
+    LinkStats,
+    MachineEvent,
+    MachineView,
+    Outcome,
+    Status,
+)
+from firmware_bridge.messages import BoardConfig
 from firmware_bridge.ops import Op, Value
-from firmware_bridge.transport import Transport, open_port
+from firmware_bridge.recorder import FaultDumps, Recorder, SessionFile
+from firmware_bridge.transport import Port, Transport, open_port
 
 BACKOFF_FIRST: Final = 0.25
 BACKOFF_MAX: Final = 5.0
 """Seconds between tries to open the port: doubling from the first to the last. Without jitter, since a port
 has one owner and no crowd to disperse."""
+
+LOOK_AGAIN: Final = 5.0
+"""Seconds between two looks for the right board while another one answers."""
+
+TELLING: Final = frozenset({"fault", "estop", "lease_expired", "events_lost"})
+"""Events after which the newest raw frames are kept in a file."""
 
 CHOICES: Final[dict[str, Op]] = {"finish": Op.RESUME, "lower": Op.LOWER, "leave": Op.LEAVE}
 
@@ -48,10 +66,16 @@ class Bridge(Machine):
         on_change: called with the new view, in the loop, whenever it differs.
         on_event: called with each numbered event of the machine, in order.
         uid: the board that is expected (16 hex digits); another one gives `uid_mismatch` and no command.
+        config: walls and times that the board must keep; see `core.HostCore`.
+        targets: where the machine may be now; left out: at `url` only.
         timing: constants of the link.
+        dumps: folder for the newest raw frames, written there when the machine reports a fault or the line is
+            lost in mid-command.
+        record: file for everything that goes over the line, from the start.
 
     Raises:
         LedgerError: the ledger can not be opened or belongs to another process.
+        OSError: the file for the recording can not be made.
     """
 
     def __init__(
@@ -63,16 +87,30 @@ class Bridge(Machine):
         on_change: Callable[[MachineView], None] | None = None,
         on_event: Callable[[MachineEvent], None] | None = None,
         uid: str | None = None,
+        config: BoardConfig | None = None,
+        targets: Callable[[], Targets] | None = None,
         timing: Timing | None = None,
+        dumps: Path | None = None,
+        record: Path | None = None,
     ) -> None:
         self.url = url
+        self._dumps = FaultDumps(dumps) if dumps is not None else None
+        self._session = SessionFile(record) if record is not None else None
+        self._recorder = Recorder({"wall": time.time()}, sink=self._session)
         self._clock = clock
         self._on_change = on_change
         self._on_event = on_event
         self._ledger = Ledger(ledger_path)
-        self._core = HostCore(self._ledger, lambda: secrets.randbits(32), uid=uid, timing=timing)
+        self._core = HostCore(
+            self._ledger, _number, uid=uid, config=config, timing=timing, recorder=self._recorder
+        )
         self._told = self._core.view
         self._transport: Transport | None = None
+        self._targets = targets or (lambda: Targets((url,)))
+        self._round: tuple[str, ...] = ()
+        self._look_again = 0.0
+        self._others: set[str] = set()
+        """Ports at which another board answered since the last round."""
         self._lost: str | None = None
         self._wake = asyncio.Event()
         self._closing = False
@@ -84,6 +122,11 @@ class Bridge(Machine):
         self._failure: BridgeError | None = None
 
     # -- what is known ------------------------------------------------------------------------------------
+
+    @property
+    def capabilities(self) -> Capability:
+        """What the board says that it has; everything until it has said so."""
+        return self._core.view.capabilities
 
     @property
     def view(self) -> MachineView:
@@ -147,6 +190,8 @@ class Bridge(Machine):
         finally:
             self._release_waiters()
             self._ledger.close()
+            if self._session is not None:
+                self._session.close()
 
     def _release_waiters(self) -> None:
         """Nobody waits for a bridge that is gone; what is open stays so in the ledger."""
@@ -166,7 +211,7 @@ class Bridge(Machine):
 
     async def _connect(self) -> bool:
         try:
-            port = await open_port(self.url)
+            self.url, port = await self._open_first()
         except PortError as error:
             state = _PORT_STATES.get(error.code, LinkState.PORT_ERROR)
             self._core.port_failed(state, str(error), self._clock())
@@ -174,9 +219,45 @@ class Bridge(Machine):
             return False
         self._lost = None
         self._transport = Transport(port, self._received, self._port_lost)
-        self._core.port_opened(self._clock())
+        self._core.port_opened(self._clock(), self.url)
         self._tell()
         return True
+
+    async def _open_first(self) -> tuple[str, Port]:
+        """Open the likeliest port at which no other board answered in this round.
+
+        Raises:
+            PortError: none can be opened; of several refusals the first, which is that of the likeliest port.
+        """
+        found = self._targets()
+        self._round = found.ports
+        if found.why is not None:
+            raise PortAmbiguousError(f"{found.why.sentence} {found.why.fix}")
+        ports = [port for port in found.ports if port not in self._others]
+        if not ports:  # another board at each: begin again, since they may have been exchanged meanwhile
+            self._others.clear()
+            ports = list(found.ports)
+        refusal: PortError | None = None
+        for port in ports:
+            try:
+                return port, await open_port(port)
+            except PortError as error:
+                refusal = refusal or error
+        self._others.clear()
+        raise refusal or PortMissingError("There is no port to open; plug the machine in.")
+
+    def _elsewhere(self) -> bool:
+        """Whether another board answers here, and the right one may be at a port that was not tried yet."""
+        if self.view.link is not LinkState.UID_MISMATCH:
+            return False
+        self._others.add(self.url)
+        now = self._clock()
+        if all(port in self._others for port in self._round) and now >= self._look_again:
+            self._look_again = now + LOOK_AGAIN
+            self._round = self._targets().ports
+            if all(port in self._others for port in self._round):
+                self._others = {self.url}  # everywhere another one; they may be exchanged meanwhile
+        return any(port not in self._others for port in self._round)
 
     async def _converse(self) -> bool:
         """Talk until the port is lost or the machine stays silent; whether it ever answered."""
@@ -187,6 +268,9 @@ class Bridge(Machine):
             self._turn()
             if self._core.link.phase is Phase.DOWN:
                 self._lost = "the machine does not answer"
+                break
+            if self._elsewhere():
+                self._lost = "another machine answers there"
                 break
             await self._sleep(self._core.deadline())
         self._drop_transport()
@@ -238,6 +322,8 @@ class Bridge(Machine):
         for notice in self._core.notices():
             match notice:
                 case Reported(event):
+                    if event.code in TELLING:
+                        self._dump(_word_of(event))
                     if self._on_event is not None:
                         self._on_event(event)
                 case Finished(outcome, final):
@@ -251,7 +337,14 @@ class Bridge(Machine):
                 future.set_result(None)
         self._watchers = [pair for pair in self._watchers if not pair[1].done()]
 
+    def _dump(self, why: str) -> None:
+        """Keep the newest raw frames: what led to a fault is asked for days later."""
+        if self._dumps is not None:
+            self._dumps.write(self._recorder, why)
+
     def _finished(self, outcome: Outcome, final: bool) -> None:
+        if outcome.status is Status.UNKNOWN:
+            self._dump(outcome.code)
         _, waiter = self._waiters.pop(outcome.cmd_id, (outcome.op, None))
         if waiter is not None and not waiter.done():
             waiter.set_result(outcome)
@@ -340,10 +433,22 @@ class Bridge(Machine):
     def estop(self) -> None:
         """Ask for a latched stop. A convenience: the hardware loop is the safety function."""
         self._core.estop()
+        if self._transport is not None:
+            self._transport.overtake()
         self._turn()
 
 
+def _number() -> int:
+    return secrets.randbits(32)
+
+
+def _word_of(event: MachineEvent) -> str:
+    """For the name of a file: a fault's own name, else the event's."""
+    return code_name(event.args[0]) if event.code == "fault" and event.args else event.code
+
+
 _PORT_STATES: Final = {
+    "port_ambiguous": LinkState.PORT_AMBIGUOUS,
     "port_missing": LinkState.PORT_MISSING,
     "port_busy": LinkState.PORT_BUSY,
     "port_denied": LinkState.PORT_DENIED,

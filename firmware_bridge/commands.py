@@ -44,12 +44,19 @@ class Book(Protocol):
 
 @dataclass(slots=True)
 class OpenCommand:
-    """A command whose end is not known yet. `born` None: of a former process."""
+    """A command whose end is not known yet. `born` None: of a former process, or withdrawn."""
 
     intent: Intent
     rev: int
     born: float | None
     accepted: bool = False
+    since: float | None = None
+    """Seconds; when the host first heard that it runs."""
+    overdue: bool = False
+    ask_at: float | None = None
+    """Seconds; when it is asked for again."""
+    odd: bytes | None = None
+    """A result that could not be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,14 @@ class CommandDesk:
         }
         self.finished: list[Ended] = []
         self._board = (0, 0)
+
+    def memory(self) -> dict[str, object]:
+        """What the book knew, for a recording."""
+        known = [
+            [i.cmd_id, i.op.name, i.args.hex(), i.uid, i.boot_id]
+            for i in (command.intent for command in self.open.values())
+        ]
+        return {"last_id": self._last_id, "open": known}
 
     # -- sending --------------------------------------------------------------------------------------
 
@@ -112,7 +127,7 @@ class CommandDesk:
         if ack.verdict is m.Verdict.REJECTED:
             self._end(command, Status.REJECTED, code_name(ack.code), rev=ack.state_rev)
         elif ack.result is m.Result.RUNNING:
-            command.accepted = True
+            _runs(command, now)
         else:
             return [self._ask(command, now)]
         return []
@@ -123,7 +138,7 @@ class CommandDesk:
         if command is None:
             return []
         if outcome.result is m.Result.RUNNING:
-            command.accepted = True
+            _runs(command, now)
         elif outcome.result is not m.Result.NEVER_SEEN:
             self._conclude(command, outcome)
         elif command.accepted:
@@ -136,11 +151,31 @@ class CommandDesk:
             return [_message(command)]
         return []
 
-    def done(self, message: m.CommandDone) -> None:
-        """CMD_DONE; harmless when repeated."""
+    def withdraw(self, op: Op) -> list[m.Query]:
+        """Never send these again: questions that close, at the device, the ids that it has not seen."""
+        queries = []
+        for cmd_id, command in self.open.items():
+            if command.intent.op is op:
+                command.born = None
+                queries.append(m.Query(cmd_id, close=True))
+        return queries
+
+    def done(self, message: m.CommandDone) -> bool:
+        """CMD_DONE; harmless when repeated. False: its result can not be read, and it must come again.
+
+        A border flipped into 01 makes a frame that is one byte longer and still has a good checksum. What
+        comes twice alike is what the device means.
+        """
         command = self.open.get(message.cmd_id)
         if command is not None:
+            try:
+                unpack_result(command.intent.op, message.values)
+            except MessageError:
+                seen, command.odd = command.odd, message.values
+                if seen != message.values:
+                    return False
             self._conclude(command, message)
+        return True
 
     def told(self, outcome: Outcome) -> None:
         """Write an end down, just before it is told: a crash before leaves it to be asked for again.
@@ -205,6 +240,11 @@ def code_name(number: int) -> str:
         except ValueError:
             continue
     return f"code_{number}"
+
+
+def _runs(command: OpenCommand, now: float) -> None:
+    command.accepted = True
+    command.since = now if command.since is None else command.since
 
 
 def _message(command: OpenCommand) -> m.Command:

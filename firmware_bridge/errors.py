@@ -23,6 +23,12 @@ class LedgerError(BridgeError):
     """The command ledger can not be opened or written. Nothing may be sent then."""
 
 
+class MissingExtraError(BridgeError):
+    """A driver needs a library that is not installed; the message names the extra."""
+
+    code = "bridge.missing_extra"
+
+
 class PortError(BridgeError):
     """The port can not be opened or was lost. `code` is a stable identifier for the screen."""
 
@@ -39,6 +45,12 @@ class PortBusyError(PortError):
     """Another program holds the port; the message names it when it can be found."""
 
     code = "port_busy"
+
+
+class PortAmbiguousError(PortError):
+    """Several devices answer to one name, and nothing tells which is meant."""
+
+    code = "port_ambiguous"
 
 
 class PortDeniedError(PortError):

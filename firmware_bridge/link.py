@@ -21,6 +21,7 @@ from firmware_bridge import messages as m
 from firmware_bridge.codec import FROM_DEVICE, STOP, Frame, FrameDecoder, encode
 from firmware_bridge.errors import MessageError
 from firmware_bridge.machine import LinkStats
+from firmware_bridge.ops import Op
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,15 @@ class Timing:
 
 SENDS: Final = 3
 """The first try and at most two repetitions."""
+
+WATCHED: Final = 400
+"""Latest frames of which the share of disturbed ones is taken: three minutes of an idle line."""
+
+NOISY: Final = 0.01
+"""Share of disturbed frames above which a line counts as noisy, before it fails ..."""
+
+CALM: Final = 0.005
+"""... and up to which it counts as calm again."""
 
 
 class Phase(Enum):
@@ -114,7 +124,15 @@ class Pushed:
     message: m.DeviceMessage
 
 
-LinkEvent: TypeAlias = Connected | Answered | Unanswered | Pushed
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """The line became noisy, or calm again; `disturbed` as in `LinkStats`."""
+
+    noisy: bool
+    disturbed: float
+
+
+LinkEvent: TypeAlias = Connected | Answered | Unanswered | Pushed | Quality
 
 
 @dataclass(slots=True)
@@ -140,6 +158,9 @@ class HostLink:
         self.phase = Phase.CLOSED
         self.moving = False
         """Set by the owner while the machine moves: pings come faster and patience is shorter."""
+        self.observing = False
+        """Set by the owner when a wrong machine answers: nothing but HELLO is sent, which means the same in
+        all versions, and its lease runs out. Each WELCOME is told then, since another machine may come."""
         self._numbers = numbers
         self._decoder = FrameDecoder()
         self._out = bytearray()
@@ -151,24 +172,35 @@ class HostLink:
         self._seq = 0
         self._heard_at = 0.0
         self._ping_at = 0.0
+        self._pinged = False
         self._hello_at = 0.0
         self._srtt: float | None = None
         self._rttvar = 0.0
         self._rto = self.timing.rto_first
         self._stats = LinkStats()
+        self._watched: deque[bool] = deque(maxlen=WATCHED)
+        self._noisy = False
 
     # -- the owner's side ---------------------------------------------------------------------------
 
     @property
     def stats(self) -> LinkStats:
         """Counters since the link was made."""
-        return replace(self._stats, rx_bad=self._decoder.errors.total, srtt=self._srtt, rto=self._rto)
+        return replace(
+            self._stats,
+            rx_bad=self._decoder.errors.total,
+            srtt=self._srtt,
+            rttvar=None if self._srtt is None else self._rttvar,
+            rto=self._rto,
+            disturbed=self._disturbed(),
+        )
 
     def open(self, now: float) -> None:
         """The port is open."""
         self._decoder = FrameDecoder(self._decoder.errors)
         self._out.clear()
         self._heard_at = now
+        self.observing = False
         self._stats = replace(self._stats, opens=self._stats.opens + 1)
         self._turn(Turn.OPENED)
         self._new_session(now)
@@ -190,10 +222,22 @@ class HostLink:
         """Send a message that has no reply, once."""
         self._send(encode(Frame(message.KIND, 0, self._session, message.to_bytes())))
 
+    def start_over(self, now: float) -> None:
+        """Begin a new session, in which everything that is open is asked for."""
+        if self.phase is Phase.UP:
+            self._lose(Turn.UNANSWERED, now)
+
     def shout_stop(self) -> None:
-        """ESTOP, three times, ahead of everything and whatever the phase."""
+        """ESTOP, three times, ahead of everything and whatever the phase.
+
+        A CLEAR that waits, or waits for its answer, is not sent again: it was not meant for this stop.
+        """
+        self._queue = deque(request for request in self._queue if not _clears(request))
+        if self._pending is not None and _clears(self._pending.request):
+            self._out = self._out.replace(self._pending.wire, b"")
+            self._pending = None
         self._out[:0] = STOP * 3
-        self._stats = replace(self._stats, tx_frames=self._stats.tx_frames + 3)
+        self._sent(3, 3 * len(STOP))
 
     def take(self) -> bytes:
         """Bytes to send."""
@@ -221,9 +265,14 @@ class HostLink:
             self._repeat(self._pending, now)
         if now >= self._ping_at and self.phase is Phase.UP:
             self._ping_at = now + (self.timing.ping_motion if self.moving else self.timing.ping_idle)
-            if not any(isinstance(waiting, m.Ping) for waiting in self._queue):
+            if self.observing:
+                self._say_hello(now)
+            elif not any(isinstance(waiting, m.Ping) for waiting in self._queue):
                 lease_ms = round(self.timing.lease * 1000)
-                self._queue.appendleft(m.Ping(round(now * 1000) & 0xFFFFFFFF, lease_ms))
+                ping = m.Ping(round(now * 1000) & 0xFFFFFFFF, lease_ms)
+                # First in turn, but never twice in a row: on a line slower than the pings nothing else would
+                # ever be sent.
+                (self._queue.append if self._pinged else self._queue.appendleft)(ping)
         self._next_request(now)
 
     def deadline(self) -> float | None:
@@ -237,6 +286,10 @@ class HostLink:
         if self._pending is not None:
             times.append(self._pending.due)
         return min(times)
+
+    def mark(self) -> tuple[object, ...]:
+        """Differs after a `poll` that did anything."""
+        return self.phase, self._session, self._ping_at, self._hello_at, len(self._out)
 
     def _check_silence(self, now: float) -> None:
         silent = now - self._heard_at
@@ -277,6 +330,7 @@ class HostLink:
         if self._pending is not None or not self._queue or self.phase is not Phase.UP:
             return
         request = self._queue.popleft()
+        self._pinged = isinstance(request, m.Ping)
         self._seq = self._seq % 255 + 1
         wire = encode(Frame(request.KIND, self._seq, self._session, request.to_bytes()))
         self._pending = _Pending(request, self._seq, wire, 1, now, now + self._rto)
@@ -290,17 +344,26 @@ class HostLink:
         pending.sends += 1
         pending.due = now + self._rto
         self._stats = replace(self._stats, retransmits=self._stats.retransmits + 1)
+        self._watch(disturbed=1)
         self._send(pending.wire)
 
     def _send(self, wire: bytes) -> None:
         self._out += wire
-        self._stats = replace(self._stats, tx_frames=self._stats.tx_frames + 1)
+        self._sent(1, len(wire))
+
+    def _sent(self, frames: int, size: int) -> None:
+        stats = self._stats
+        self._stats = replace(stats, tx_frames=stats.tx_frames + frames, tx_bytes=stats.tx_bytes + size)
 
     # -- in -----------------------------------------------------------------------------------------------
 
     def feed(self, data: bytes, now: float) -> None:
         """Take bytes from the port."""
-        for frame in self._decoder.feed(data):
+        self._stats = replace(self._stats, rx_bytes=self._stats.rx_bytes + len(data))
+        bad = self._decoder.errors.total
+        frames = self._decoder.feed(data)
+        self._watch(good=len(frames), disturbed=self._decoder.errors.total - bad)
+        for frame in frames:
             message = self._checked(frame)
             if message is None:
                 self._stats = replace(self._stats, rx_ignored=self._stats.rx_ignored + 1)
@@ -309,6 +372,20 @@ class HostLink:
                 self._heard_at = now
                 self._message(frame, message, now)
         self._next_request(now)
+
+    def _watch(self, good: int = 0, disturbed: int = 0) -> None:
+        """Count frames of a session; what a boot loader says before one is no sign of a bad line."""
+        if self.phase is not Phase.UP:
+            return
+        self._watched.extend([False] * good + [True] * disturbed)
+        share = self._disturbed()
+        if self._noisy != (share > (CALM if self._noisy else NOISY)):
+            self._noisy = not self._noisy
+            self._events.append(Quality(self._noisy, share))
+
+    def _disturbed(self) -> float:
+        """Of a full window, however few frames came yet: one bad one among the first is no rate."""
+        return sum(self._watched) / WATCHED
 
     def _checked(self, frame: Frame) -> m.DeviceMessage | None:
         """The message, or None for an echo of ours, another session's, or one that can not be read."""
@@ -319,16 +396,20 @@ class HostLink:
         except MessageError:
             return None
         greeting = isinstance(message, m.Welcome)
-        if greeting != (self.phase is not Phase.UP) or self.phase is Phase.CLOSED:
+        if self.phase is Phase.CLOSED or greeting != (self.phase is not Phase.UP or self.observing):
             return None
         if isinstance(message, m.Welcome) and message.nonce != self._nonce:
             return None
         return message  # type: ignore[return-value]  # the direction bit was checked
 
     def _message(self, frame: Frame, message: m.DeviceMessage, now: float) -> None:
+        if isinstance(message, m.Welcome) and self.phase is Phase.UP:
+            self._events.append(Connected(message))
+            return
         if isinstance(message, m.Welcome):
             self._turn(Turn.WELCOMED)
             self._ping_at = now
+            self._srtt = None  # it may be another line than before
             self._rto = self.timing.rto_first
             self._stats = replace(self._stats, sessions=self._stats.sessions + 1)
             self._events.append(Connected(message))
@@ -343,10 +424,18 @@ class HostLink:
             self._events.append(Pushed(message))
 
     def _measure(self, rtt: float) -> None:
-        """Adapt the timeout as in RFC 6298; repeated requests are not measured (Karn)."""
+        """Adapt the timeout as in RFC 6298, 2.2 and 2.3.
+
+        Requests that were repeated are not measured (Karn); their doubled timeout (5.5) stays until one is
+        measured: `_repeat` doubles, only this sets anew.
+        """
         if self._srtt is None:
             self._srtt, self._rttvar = rtt, rtt / 2
         else:
             self._rttvar = 0.75 * self._rttvar + 0.25 * abs(self._srtt - rtt)
             self._srtt = 0.875 * self._srtt + 0.125 * rtt
         self._rto = min(self.timing.rto_max, max(self.timing.rto_min, self._srtt + 4 * self._rttvar))
+
+
+def _clears(request: m.HostMessage) -> bool:
+    return isinstance(request, m.Command) and request.op == Op.CLEAR

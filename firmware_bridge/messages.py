@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 
-from firmware_bridge.codec import Frame
+from firmware_bridge.codec import Frame, crc16
 from firmware_bridge.errors import MessageError
 from firmware_bridge.wire.enums import (
     ANY_REV,
@@ -83,8 +83,14 @@ __all__ = [
     "StatusRequest",
     "Verdict",
     "Welcome",
+    "config_crc",
     "parse",
 ]
+
+
+def config_crc(config: BoardConfig) -> int:
+    """What WELCOME tells of a configuration."""
+    return crc16(config.to_bytes())
 
 
 def parse(frame: Frame) -> Message:

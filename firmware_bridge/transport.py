@@ -125,6 +125,7 @@ def open_serial(path: str, make: Callable[[], serial.Serial] = serial.Serial) ->
     except OSError as error:
         line.close()
         raise explain(path, error) from None
+    _hurry(line)
     return SerialPort(line)
 
 
@@ -141,6 +142,12 @@ def _own(fd: int) -> None:
         settings = termios.tcgetattr(fd)
         settings[2] &= ~termios.HUPCL
         termios.tcsetattr(fd, termios.TCSANOW, settings)
+
+
+def _hurry(line: serial.Serial) -> None:
+    """Ask an adapter not to gather bytes for its 16 ms; many can not, and a pseudo-terminal never can."""
+    with contextlib.suppress(OSError, ValueError, termios.error, AttributeError):
+        line.set_low_latency_mode(True)
 
 
 async def _open_socket(url: str) -> SocketPort:
@@ -245,6 +252,10 @@ class Transport:
         if idle:
             self._writable()
 
+    def overtake(self) -> None:
+        """Forget what the port has not taken yet: what comes next goes first."""
+        self._out.clear()
+
     def close(self) -> None:
         """Stop and close; no callback comes afterwards."""
         if not self._open:
@@ -285,6 +296,7 @@ class Transport:
             if self._stuck is None:
                 self._stuck = self._loop.call_later(WRITE_DEADLINE, self._lose, "it takes no bytes")
         else:
+            self._calm()
             self._loop.remove_writer(self._fd)
 
     def _calm(self) -> None:

@@ -18,6 +18,10 @@ from firmware_bridge.errors import BridgeError, LedgerError, UsageError
 from firmware_bridge.interlock import Magazine, Surface
 from firmware_bridge.link import Timing
 from firmware_bridge.machine import LinkState, Status
+from firmware_bridge.messages import BoardConfig
+from firmware_bridge.ops import Op
+from firmware_bridge.recorder import parse
+from firmware_bridge.sim.replay import replay_device, replay_host
 from firmware_bridge.transport import open_serial
 
 pytestmark = pytest.mark.system
@@ -135,6 +139,29 @@ def test_two_builds_at_once_are_one(tmp_path):
         assert sim.counts() == {"START_BUILD": 1}
 
 
+def test_what_went_over_the_line_is_kept_when_something_fails(tmp_path):
+    async def scene(bridge):
+        await done(bridge, "START")
+        outcome = await bridge.execute("START_BUILD")
+        assert (outcome.status, outcome.code) == (Status.FAILED, "jam")
+        return bridge.view
+
+    board = tmp_path / "board.jsonl"
+    with machine(tmp_path, "--speed", "50", "--faults", "jam=2", "--record", str(board)) as sim:
+        view = play(sim, scene, dumps=tmp_path / "frames", record=tmp_path / "line.jsonl")
+    assert [path.name for path in (tmp_path / "frames").iterdir()] == ["frames-000001-jam.jsonl"]
+    kept = parse((tmp_path / "frames" / "frames-000001-jam.jsonl").read_text())
+    assert {"host", "device"} <= {kind for entry in kept.entries for kind in entry}
+    again = replay_host(parse((tmp_path / "line.jsonl").read_text()))
+    assert again.differs is None
+    assert [outcome.code for outcome in again.outcomes] == ["ok", "jam"]
+    assert again.events[-1].code == "fault"
+    recording = parse(board.read_text())
+    assert recording.entries[0]["faults"] == "jam=2"
+    assert replay_device(recording).executed == [(1, Op.START), (2, Op.START_BUILD)]
+    assert view.fault == "jam"
+
+
 HOST = """
 import asyncio, sys
 from firmware_bridge.bridge import Bridge
@@ -236,6 +263,35 @@ def test_the_lock_holds_over_restarts_of_host_and_machine(tmp_path):
     assert again.boot_id != view.boot_id
 
 
+def test_a_machine_that_loses_power_in_mid_raise_knows_where_its_tiles_are(tmp_path):
+    async def first(bridge):
+        await done(bridge, "START")
+        raising = asyncio.create_task(bridge.execute("RAISE_WALLS"))
+        await bridge.wait_for(lambda view: 10 < view.lift < 90)
+        sim.process.kill()
+        await bridge.wait_for(lambda view: not view.ready)
+        raising.cancel()
+
+    async def second(bridge):
+        view = bridge.view
+        assert (view.reset_cause, view.link, view.locked) == ("power_on", LinkState.RECOVER, True)
+        assert (view.surface, view.cut, view.hold) == (Surface.UNKNOWN, (Op.RAISE_WALLS,), True)
+        (raised,) = await bridge.resolve_open()
+        assert (raised.status, raised.code) == (Status.UNKNOWN, "rebooted")
+        await done(bridge, "START")
+        assert (await bridge.recover("lower")).done
+        return bridge.view
+
+    state = tmp_path / "tiles.json"
+    with machine(tmp_path, "--speed", "4", "--fresh", "ready", "--state", str(state)) as sim:
+        play(sim, first)
+        sim.process.communicate()
+        sim.start()
+        view = play(sim, second)
+    assert (view.surface, view.magazine, view.progress) == (Surface.CLEAR, Magazine.READY, (17,) * 4)
+    assert json.loads(state.read_text())["plant"]["sensors"]["tiles"] == [136, 136]
+
+
 @pytest.mark.slow
 def test_a_board_that_resets_in_mid_deal_is_never_resumed(tmp_path):
     events = []
@@ -249,7 +305,7 @@ def test_a_board_that_resets_in_mid_deal_is_never_resumed(tmp_path):
         assert view.reset_cause == "brown_out"
         await done(bridge, "ADOPT", hand=1)
 
-    with machine(tmp_path, "--speed", "10", "--fresh", "ready", "--faults", "reboot@deal") as sim:
+    with machine(tmp_path, "--speed", "10", "--fresh", "ready", "--faults", "brownout@deal") as sim:
         play(sim, scene, on_event=events.append)
         assert sim.counts() == {"DEAL": 1}
     assert [event.code for event in events].count("booted") == 2
@@ -344,6 +400,22 @@ def test_a_missing_a_busy_and_a_wrong_machine(tmp_path):
         line.close()
         view = asyncio.run(seen(sim.url, ledger, LinkState.UID_MISMATCH, uid="ff"))
         assert len(view.uid) == 16
+
+
+def test_a_machine_keeps_the_configuration_it_was_told_over_a_restart(tmp_path):
+    async def told(bridge):
+        return bridge.view, [event.code for event in bridge.events if event.code.startswith("config")]
+
+    wanted = BoardConfig("144", (18, 18, 18, 18), (0,) * 10)
+    with machine(tmp_path, "--state", str(tmp_path / "tiles.json")) as sim:
+        view, codes = play(sim, told, config=wanted)
+        assert (view.profile, view.plan, codes) == ("144", wanted.walls, ["config_sent", "config_set"])
+        assert sim.stop() == 0
+        sim.start()
+        view, codes = play(sim, told, config=wanted)
+        assert (view.profile, view.plan, codes) == ("144", wanted.walls, [])
+        view, codes = play(sim, told)
+        assert (view.profile, codes) == ("144", [])  # whatever it keeps
 
 
 def test_a_ledger_belongs_to_one_bridge(tmp_path):

@@ -1,8 +1,8 @@
 """The key property: whatever the line, the board and the host suffer, no command is carried out twice.
 
 For any schedule of faults: executed(id) <= 1; DONE and FAILED mean exactly once; REJECTED means never, also
-later; everything else is UNKNOWN. Nothing moves without a lease or under a stop, and a locked machine never
-opens its lid.
+later; everything else is UNKNOWN. Nothing moves without a lease or under a stop, no CLEAR from before a stop
+ends it, and a locked machine never opens its lid.
 """
 
 import random
@@ -46,6 +46,7 @@ class Story:
         self.rig.device.feed = self.overhear
         self.line_tail = b""
         self.stopped = False
+        self.before_stop = set()
         self.rig.ready()
         self.person()
         self.rig.run(0.3)
@@ -55,13 +56,16 @@ class Story:
         assert op is not Op.OPEN_LID or not latches.locked
         assert not self.stopped or op in (Op.CLEAR, Op.LAMP)
         assert not latches.estop or op in (Op.CLEAR, Op.LAMP)
+        assert not self.stopped or op is not Op.CLEAR or cmd_id not in self.before_stop
         self.stopped = self.stopped and op is not Op.CLEAR
         self.count(cmd_id, op, boot_id)
 
     def overhear(self, data, now):
         """Every stop that the line delivers, found without the device's own watch."""
         self.line_tail = (self.line_tail + data)[-len(data) - len(STOP) + 1 :]
-        self.stopped = self.stopped or STOP in self.line_tail
+        if STOP in self.line_tail:
+            self.stopped = True
+            self.before_stop = set(self.sent)
         self.feed(data, now)
 
     def send(self, op, **args):
@@ -126,7 +130,9 @@ class Story:
         if both:
             self.rig.to_device.mute(self.rig.now + seconds)
 
-    def reset_board(self, _):
+    def reset_board(self, another):
+        if another:
+            self.rig.device.uid ^= 0xFF
         self.rig.reset_device()
         self.stopped = False  # a board that starts anew is locked and has no hand
 
@@ -138,8 +144,13 @@ class Story:
         self.wait(seconds)
         self.rig.plug()
 
-    def stop(self, _):
+    def stop(self, clear):
+        """A stop, perhaps with somebody who clears it too early, or just when another one presses it."""
+        if clear == "before":
+            self.send(Op.CLEAR)
         self.rig.host.estop()
+        if clear == "after":
+            self.send(Op.CLEAR)
 
     def hold(self, _):
         self.rig.host.hold(self.rig.now)
@@ -195,6 +206,7 @@ def step(name, values):
 
 
 NOTHING = st.just(None)
+CLEARS = st.sampled_from(["never", "before", "after"])
 NUMBER = st.integers(0, 999)
 STEPS = st.one_of(
     step("ask", NUMBER),
@@ -212,10 +224,11 @@ STEPS = st.one_of(
     step("stall", st.tuples(st.sampled_from([0.1, 0.6, 2.5]), st.booleans())),
     step("hang_up", st.booleans()),
     step("silence", st.tuples(st.sampled_from([0.3, 1.0, 2.5, 5.0]), st.booleans())),
-    step("reset_board", NOTHING),
+    step("reset_board", st.booleans()),
     step("kill_host", NOTHING),
     step("unplug", st.sampled_from([0.1, 2.5, 12.0])),
-    step("stop", NOTHING),
+    step("stop", CLEARS),
+    step("stop", CLEARS),
     step("hold", NOTHING),
 )
 
@@ -223,7 +236,23 @@ ONE_ACK_LOST = [("lose", (m.CommandAck.KIND, 1)), ("ask", 1), ("wait", 3.0)]
 ACK_LOST = [("lose", (m.CommandAck.KIND, 3)), ("ask", 1), ("wait", 3.0)]
 HOST_KILLED_BEFORE_ACK = [("lose", (m.CommandAck.KIND, 3)), ("ask", 1), ("wait", 0.06), ("kill_host", None)]
 NEVER_ARRIVED = [("lose", (m.Command.KIND, 3)), ("ask", 1), ("wait", 3.0)]
-RESET_IN_MOTION = [("ask", 1), ("wait", 0.3), ("reset_board", None), ("wait", 3.0), ("person", 1), ("ask", 1)]
+RESET_IN_MOTION = [
+    ("ask", 1),
+    ("wait", 0.3),
+    ("reset_board", False),
+    ("wait", 3.0),
+    ("person", 1),
+    ("ask", 1),
+]
+STOPPED = [("ask", 1), ("wait", 0.3), ("stop", "never"), ("wait", 0.3)]
+CLEAR_LOST_BEFORE_A_STOP = [
+    *STOPPED,
+    ("lose", (m.Command.KIND, 1)),
+    ("person", 0),
+    ("stop", "never"),
+    ("wait", 3.0),
+]
+CLEAR_OVERTAKEN_BY_A_STOP = [*STOPPED, ("chunks", (False, 0.3)), ("stop", "before"), ("wait", 3.0)]
 KILLED_BEFORE_SENDING = [("silence", (1.0, True)), ("ask", 1), ("kill_host", None), ("wait", 3.0)]
 
 
@@ -236,6 +265,8 @@ KILLED_BEFORE_SENDING = [("silence", (1.0, True)), ("ask", 1), ("kill_host", Non
 @example(1, NEVER_ARRIVED)
 @example(1, RESET_IN_MOTION)
 @example(1, KILLED_BEFORE_SENDING)
+@example(1, CLEAR_LOST_BEFORE_A_STOP)
+@example(1, CLEAR_OVERTAKEN_BY_A_STOP)
 def test_any_accident(seed, steps):
     play(seed, steps)
 
@@ -272,11 +303,12 @@ def chance_step(rng):
             ("stall", (rng.choice([0.1, 0.6, 2.5]), rng.random() < 0.5)),
             ("hang_up", rng.random() < 0.5),
             ("silence", (rng.choice([0.3, 1.0, 2.5, 5.0]), rng.random() < 0.5)),
-            ("reset_board", None),
+            ("reset_board", rng.random() < 0.2),
             ("kill_host", None),
             ("kill_host", None),
             ("unplug", rng.choice([0.1, 2.5])),
-            ("stop", None),
+            ("stop", rng.choice(["never", "before", "after"])),
+            ("stop", rng.choice(["never", "before", "after"])),
             ("hold", None),
         ]
     )
@@ -345,3 +377,30 @@ def test_a_reset_in_mid_motion_leaves_the_outcome_unknown():
 
 def test_a_host_killed_before_sending_has_sent_nothing():
     assert outcome_of_second(KILLED_BEFORE_SENDING) == (Status.REJECTED, "never_seen", 0)
+
+
+@pytest.mark.parametrize("steps", [CLEAR_LOST_BEFORE_A_STOP, CLEAR_OVERTAKEN_BY_A_STOP])
+def test_a_clear_from_before_a_stop_neither_ends_it_nor_comes_again(steps):
+    story = Story(1)
+    for name, value in steps:
+        getattr(story, name)(value)
+        story.rig.exchange()
+    clear = max(story.sent)
+    assert story.rig.device.latches.estop
+    assert story.rig.executed[clear] == 0
+    story.end()
+    assert story.rig.outcomes[clear][-1].status is Status.REJECTED
+
+
+def test_a_clear_without_the_revision_it_saw_is_refused():
+    rig = Rig()
+    rig.ready()
+    rig.host.estop()
+    rig.run_until(lambda: rig.view.estop)
+    rig.run(0.3)
+    rig.host.link.request(m.Command(1, Op.CLEAR))
+    rig.run(0.3)
+    assert rig.device.latches.estop
+    assert rig.execute(Op.CLEAR, rev=rig.view.rev - 1).code == "stale_state"
+    assert rig.execute(Op.CLEAR).done  # the host names the revision that its view shows
+    assert not rig.device.latches.estop

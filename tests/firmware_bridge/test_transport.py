@@ -118,6 +118,29 @@ def test_a_port_that_takes_no_bytes_is_lost_after_a_deadline(monkeypatch):
     assert asyncio.run(scene()) == ["it takes no bytes"]
 
 
+def test_a_stop_overtakes_what_the_port_has_not_taken(pty):
+    master, path = pty
+
+    async def scene():
+        heard = Heard()
+        line = Transport(await open_port(path), heard.on_data, heard.on_lost)
+        while not line._out:
+            line.write(b"x" * 1000)
+        line.overtake()
+        line.write(b"stop")
+        got = bytearray()
+        asyncio.get_running_loop().add_reader(master, lambda: got.extend(os.read(master, 65_536)))
+        async with asyncio.timeout(5):
+            while not got.endswith(b"stop"):
+                await asyncio.sleep(0.01)
+        assert set(got[:-4]) == set(b"x")
+        assert line._stuck is None
+        line.close()
+        return heard.lost
+
+    assert asyncio.run(scene()) == []
+
+
 def test_waiting_bytes_are_bounded():
     async def scene():
         ours, theirs = socket.socketpair()
