@@ -68,6 +68,7 @@ def _cycle(state: Session, event: Event, body: m.CycleStarted) -> Session:
         machine_hand=None,
         released=False,
         overridden=False,
+        opened_early=False,
         indicator=None,
         claim=None,
         claims=0,
@@ -320,6 +321,10 @@ def _overridden(state: Session, _: Event, body: m.IntakeOverridden) -> Session:
     return replace(state, overridden=True, released=False, machine_hand=body.machine_hand)
 
 
+def _opened_early(state: Session, _: Event, body: m.IntakeOpenedEarly) -> Session:
+    return replace(state, opened_early=state.opened_early or body.opened)
+
+
 def _penalty(state: Session, event: Event, body: m.PenaltyApplied) -> Session:
     places = list(state.places)
     place = places[body.place]
@@ -382,6 +387,7 @@ _HANDLERS: dict[type[m.Body], Callable[[Session, Event, Any], Session]] = {
     m.HandRuled: _ruled,
     m.IntakeReleased: _released,
     m.IntakeOverridden: _overridden,
+    m.IntakeOpenedEarly: _opened_early,
     m.PenaltyApplied: _penalty,
     m.AccountMoved: _account,
     m.MotionCut: _cut,

@@ -276,6 +276,19 @@ class IntakeOverridden(Body, frozen=True, kw_only=True):
     reason: str
 
 
+class IntakeOpenedEarly(Body, frozen=True, kw_only=True):
+    """Somebody opened the machine while the hand waited for its ruling, by its own button or by hand.
+
+    ``opened`` False: the machine held its lid, and it remained a try. ``photo``: the frame of that moment,
+    kept only where a claim was pending; before a claim no frame of a hand in play is ever stored.
+    """
+
+    hand: int
+    machine_hand: int | None
+    opened: bool = True
+    photo: str | None = None
+
+
 class PenaltyApplied(Body, frozen=True, kw_only=True):
     """``chips``: amount moves to the bank; ``xianggong``: barred from winning; ``warning``: noted."""
 
@@ -351,6 +364,7 @@ EVENTS: dict[str, type[Body]] = {
     "hand.ruled": HandRuled,
     "intake.released": IntakeReleased,
     "intake.overridden": IntakeOverridden,
+    "intake_opened_early": IntakeOpenedEarly,
     "penalty.applied": PenaltyApplied,
     "account.moved": AccountMoved,
     "motion.cut": MotionCut,

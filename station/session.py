@@ -62,7 +62,7 @@ def apply(state: Session, event: Event) -> Session:
 
 def _counted(state: Session, event: Event) -> Session:
     """Advance position and revision, and remember the request's key."""
-    decisive = not isinstance(event.body, m.RefereeCalled | m.IntakeReleased | None)
+    decisive = not isinstance(event.body, m.RefereeCalled | m.IntakeReleased | m.IntakeOpenedEarly | None)
     keys = state.keys
     if event.body is not None and event.body.key:
         keys = (*keys, (event.body.key, event.seq))[-REMEMBERED_KEYS:]

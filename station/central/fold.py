@@ -20,7 +20,15 @@ from station.session import Event, Session, apply, replay
 __all__ = ["Alarm", "Hall", "TableFold", "Win"]
 
 _ALARMS_KEPT = 50
-_CALM = (m.RefereeCalled, m.IntakeReleased, m.DiceRolled, m.WallDealt, m.IndicatorRevealed, m.HandRead)
+_CALM = (
+    m.RefereeCalled,
+    m.IntakeReleased,
+    m.IntakeOpenedEarly,
+    m.DiceRolled,
+    m.WallDealt,
+    m.IndicatorRevealed,
+    m.HandRead,
+)
 """Events that do not mean that a referee has come."""
 
 

@@ -18,7 +18,11 @@ speed = 20.0                          # how much faster than real
 seed = 1                              # of the dice
 pty_link = "machine.pty"              # a fixed name for the pseudo-terminal
 pulses = "pulses.json"                # every executed motion is counted here
-# faults = "ack-lost=0.1,jam=2@build"
+# faults = "ack-lost=0.1,jam=2@build"  # the menu: quezhuo machine-sim --help
+# state = "machine.json"              # keep the tiles of both sets between two runs
+# record = "session.jsonl"            # take down every byte, both ways
+# control = true                      # obey items of the menu on standard input
+# page = 8090                         # a page to practise on, on this computer
 """
 EXAMPLES = {"table": TABLE, "central": CENTRAL, "machine-sim": MACHINE_SIM}
 

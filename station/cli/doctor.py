@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from importlib.util import find_spec
 from pathlib import Path
 
-from firmware_bridge.discovery import Answer, examine
+from firmware_bridge.discovery import Answer, Check, Finding, examine
 from firmware_bridge.discovery_linux import collect
+from firmware_bridge.machines import NativeSettings
 from station.cli.failures import plain_failures
 from station.cli.output import NO, OK, emit, say
 from station.errors import ConfigError
-from station.table.config import load_config
+from station.table.config import load_config, machine_settings
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,13 +31,16 @@ def run(arguments: argparse.Namespace) -> int:
     if not root.is_dir():
         raise ConfigError(f"There is no folder {root}.", fix="Name the folder that holds dev, proc and run.")
     port = arguments.port
+    extra: tuple[Answer, ...] = ()
     if arguments.config:
         config = load_config(Path(arguments.config))
-        if config.driver == "none":
-            return _no_machine(as_json=arguments.json)
-        port = config.serial
+        settings = machine_settings(config)
+        if settings is None or not settings.port:
+            return _no_machine(config.driver, as_json=arguments.json)
+        port = settings.port
+        extra = () if isinstance(settings, NativeSettings) else (_extra(),)
     with plain_failures():
-        answers = examine(collect(port, root))
+        answers = (*examine(collect(port, root)), *extra)
     well = not any(answer.findings for answer in answers)
     if arguments.json:
         emit({"ok": well, "checks": [_as_json(answer) for answer in answers]})
@@ -45,12 +50,21 @@ def run(arguments: argparse.Namespace) -> int:
     return OK if well else NO
 
 
-def _no_machine(*, as_json: bool) -> int:
+def _no_machine(driver: str, *, as_json: bool) -> int:
     if as_json:
         emit({"ok": True, "checks": []})
     else:
-        say('driver = "none": this table has no machine, there is nothing to look at')
+        say(f'driver = "{driver}": nothing of a machine is wired here, there is nothing to look at')
     return OK
+
+
+def _extra() -> Answer:
+    """Whether the library of the relay board is there."""
+    missing = Finding(
+        "no_extra", "The relay board needs the extra `modbus`.", "Run `pip install -e '.[modbus]'`."
+    )
+    check = Check("extra", "the relay board's library is there", lambda _: iter(()))
+    return Answer(check, () if find_spec("pymodbus") else (missing,))
 
 
 def _as_json(answer: Answer) -> dict[str, object]:

@@ -136,9 +136,9 @@ def machine_profile(rules: RuleSet) -> str:
     """
     stacks = rules.deal_pattern.stacks
     wanted = by_side(stacks, sides_of(len(stacks)))
-    for name in profiles.ids():
-        if profiles.load(name).walls == wanted:
-            return name
+    name = profiles.with_walls(wanted)
+    if name is not None:
+        return name
     raise ConfigError(f"No machine builds walls of {wanted} stacks.", fix="Choose another rule set.")
 
 

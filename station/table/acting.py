@@ -13,15 +13,15 @@ import structlog
 
 from engine.tiles import Tile
 from firmware_bridge.errors import BridgeError
-from firmware_bridge.interlock import Refused
-from firmware_bridge.machine import Outcome, Status
+from firmware_bridge.interlock import Lid, Refused
+from firmware_bridge.machine import Capability, Outcome, Status
 from firmware_bridge.ops import Op, Value
 from station import messages as m
 from station.errors import StationError
 from station.places import Place, by_side
 from station.session import Session, Stage
 from station.table import conductor as c
-from station.table.camera_worker import Seen, SeenHand, Unfit
+from station.table.camera_worker import Seen, SeenHand, Unfit, encode_jpeg
 from station.table.dealing import deal_of, gold_stacks, steps_before_play
 from station.table.facts import has_red_fives
 from station.table.interpret import tiles_of
@@ -46,6 +46,8 @@ DOUBT_BELOW = 0.7
 """An indicator read with a lower probability has to be approved by a person."""
 FLIPPED_ALARMS = ("changed", "gone", "moved")
 """What may have become of the flipped tile by the time of a claim that a person has to look at."""
+OPENINGS = ("lid_opened", "cycle_begun")
+"""Events of a machine that keeps no lock which mean that tiles may go in."""
 RETRY_S = 0.5
 """Pause after the machine refused a step or storage failed."""
 
@@ -62,6 +64,7 @@ class Actor:
         table = self._table
         with table.watch() as changes:
             while True:
+                await self._note_openings()
                 step = c.next_step(
                     table.session, table.machine.view if table.machine else None, self._authorised()
                 )
@@ -81,6 +84,44 @@ class Actor:
                 except (StationError, BridgeError) as error:
                     log.warning("step failed", step=type(step).__name__, error=str(error))
                     await asyncio.sleep(RETRY_S)
+
+    async def _note_openings(self) -> None:
+        """Book that the machine was opened while tiles must not go in."""
+        table = self._table
+        while table.happened:
+            event = table.happened.popleft()
+            if not self._is_early(event.code):
+                continue
+            log.warning("intake opened early", hand=table.session.hand)
+            view = table.machine.view if table.machine else None
+            body = m.IntakeOpenedEarly(
+                hand=table.session.hand,
+                machine_hand=view.hand_no if view else None,
+                # A machine that holds its intake tells of a mere push at its button too.
+                opened=view is None or view.advisory or view.lid is Lid.OPEN,
+                photo=await self._frame_of_claim(),
+            )
+            await table.book(body)
+
+    def _is_early(self, code: str) -> bool:
+        """Whether an event means that: a driver with a lock knows, otherwise the log does."""
+        session, machine = self._table.session, self._table.machine
+        waiting = session.stage in (Stage.DICED, *c.PLAYED) and not session.released
+        if code == "intake_opened_early":
+            return waiting or session.stage is Stage.CYCLE
+        keeps_no_lock = machine is not None and Capability.MOVES not in machine.view.capabilities
+        return waiting and keeps_no_lock and code in OPENINGS
+
+    async def _frame_of_claim(self) -> str | None:
+        """Keep the frame of this moment as evidence, but only while a claim is pending."""
+        table = self._table
+        if table.session.claim is None or table.eyes is None:
+            return None
+        try:
+            return table.photos.put(encode_jpeg(await table.eyes.frame()))
+        except (VisionError, StationError) as error:
+            log.warning("no frame of the opening", error=str(error))
+            return None
 
     def _authorised(self) -> bool:
         table = self._table

@@ -1,5 +1,8 @@
 """What the table does next, by itself: one pure function from session and machine to a step.
 
+A machine that can do less than our own board is asked for less (`MachineView.capabilities`): what it can not
+do a person does, and what it can not tell is not waited for. One that moves nothing is only shown.
+
 A person's start is the authority for a hand's whole cycle (take in, build, raise, deal, flip). Every step
 compares what the log says with what the machine reports, so a restart goes on where things stand and
 repeats nothing: a motion that was cut, or a machine that was restarted, waits for a person.
@@ -12,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from firmware_bridge.interlock import RULES as MOTIONS
 from firmware_bridge.interlock import Allowed, Lane, Lid, Magazine, Refused, Surface, may_move
-from firmware_bridge.machine import MachineView
+from firmware_bridge.machine import Capability, MachineView, supports
 from firmware_bridge.ops import Op, Value
 from station.places import Place
 from station.session import Session, Stage
@@ -101,6 +104,8 @@ def next_step(session: Session, view: MachineView | None, authorised: bool) -> S
         return ReadHand(unread)
     if view is None:
         return ReadIndicator() if session.stage is Stage.DEALT else Wait("person")
+    if Capability.MOVES not in view.capabilities:
+        return _watched(session)
     return _trouble(session, view) or _machine_step(session, view, authorised)
 
 
@@ -112,6 +117,15 @@ def _unread(session: Session) -> Place | None:
     return next(waiting, None)
 
 
+def _watched(session: Session) -> Step:
+    """People run the machine; the table only books what they tell, and looks at tiles."""
+    if session.stage is Stage.CYCLE:
+        return Wait("dice")
+    if session.stage is Stage.DICED:
+        return NoteDealt()
+    return ReadIndicator() if session.stage is Stage.DEALT else Wait("person")
+
+
 def choices(session: Session, view: MachineView | None) -> list[str]:
     """Return what a person may choose after a motion was cut, as the machine stands now.
 
@@ -119,14 +133,15 @@ def choices(session: Session, view: MachineView | None) -> list[str]:
     ``leave``: a motion hangs halfway, and the interlock allows these once its fault is cleared. ``clear``:
     cause removed (or nothing is wrong any more), go on. Never empty.
     """
-    if view is None:
+    if view is None or Capability.MOVES not in view.capabilities:
         return ["clear"]
     if view.hand_no is None:
         return ["adopt"] if view.hold or _in_play(session, view) else ["clear"]
     if view.estop or not view.hold:
         return ["clear"]
     state = replace(view.state(), faults=frozenset(), lease=True, running=frozenset())
-    possible = [name for name, op in CUT_CHOICES.items() if isinstance(may_move(state, op), Allowed)]
+    able = [(name, op) for name, op in CUT_CHOICES.items() if supports(view.capabilities, op)]
+    possible = [name for name, op in able if isinstance(may_move(state, op), Allowed)]
     return possible or ["leave"]
 
 
@@ -139,7 +154,8 @@ def _trouble(session: Session, view: MachineView) -> Step | None:
         return NoteCut("FAULT", "estop")
     if view.hold:
         return NoteCut(view.cut[0].name if view.cut else "UNKNOWN", view.fault or "hold")
-    if view.faults:
+    if view.faults and Capability.CYCLES in view.capabilities:
+        # The maker's own lamps tell of what people mend and end at the machine, not here.
         return NoteCut("FAULT", view.faults[0].code)
     if any(MOTIONS[active.op].lane is Lane.SURFACE for active in view.active):
         return Wait("moving")
@@ -175,6 +191,9 @@ def _release(session: Session, view: MachineView) -> Step:
         return NoteReleased()
     if view.hand_no == session.machine_hand:
         return Motion(Op.RELEASE_INTAKE, {"hand": session.machine_hand})
+    if Capability.CYCLES not in view.capabilities:
+        # People brought walls up before the deal was booked; the hand is ruled, so nothing is in play.
+        return Motion(Op.RELEASE_INTAKE, {"hand": view.hand_no})
     return Wait("other_hand")
 
 
@@ -182,10 +201,12 @@ def _cycle_step(session: Session, view: MachineView) -> Step:
     if session.stage is Stage.CYCLE:
         return _prepare(view)
     if session.stage is Stage.DICED:
-        return NoteDealt() if view.surface is Surface.DEALT else Motion(Op.DEAL)
+        by_hand = not supports(view.capabilities, Op.DEAL)
+        return NoteDealt() if by_hand or view.surface is Surface.DEALT else Motion(Op.DEAL)
     if session.stage is Stage.DEALT:
         # Where dice found it, it lies on a wall, and a player turned it up.
-        up = view.indicator_up or bool(session.gold_dice)
+        by_hand = bool(session.gold_dice) or not supports(view.capabilities, Op.FLIP_INDICATOR)
+        up = view.indicator_up or by_hand
         return ReadIndicator() if up else Motion(Op.FLIP_INDICATOR)
     if session.stage in PLAYED:
         return _build(view) or Wait("play")
@@ -196,17 +217,19 @@ def _prepare(view: MachineView) -> Step:
     """Take the old hand in, build if need be, raise the walls; then the dice are a person's."""
     if view.hand_no is None:
         return Motion(Op.START)
+    by_people = not supports(view.capabilities, Op.CLOSE_LID)
     if view.lid is Lid.OPEN:
-        return Motion(Op.CLOSE_LID)
+        # Whoever pushes tiles in closes the lid himself, and the machine's own cycle does the rest.
+        return Wait("intake") if by_people else Motion(Op.CLOSE_LID)
     if view.locked and view.surface in (Surface.WALLS_UP, Surface.DEALT):
         return Wait("dice")  # DEALT: a cut raise was left to hands, and the walls stand
-    building = _build(view)
+    building = None if by_people else _build(view)
     if building is not None:
         return building
     if view.magazine is Magazine.BUILDING:
         return Wait("building")
     clear = view.surface is Surface.CLEAR and view.magazine is Magazine.READY
-    if clear:  # also while locked: after walls were lowered; a raise takes nothing in
+    if clear and not by_people:  # also while locked: after walls were lowered; a raise takes nothing in
         return Motion(Op.RAISE_WALLS)
     return Wait("locked") if view.locked else Motion(Op.OPEN_LID)
 

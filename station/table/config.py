@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from firmware_bridge.drivers.wiring import ObserveSettings, PressSettings
+from firmware_bridge.errors import BridgeError
+from firmware_bridge.machines import DRIVERS, NativeSettings, Settings, settings_from
 from station.errors import ConfigError
 from vision.fitness import CODES
 
@@ -21,8 +25,9 @@ ruleset = "zhenjiang"                 # `quezhuo rules zhenjiang` lists the opti
 players = ["甲", "乙", "丙", "丁"]     # counter-clockwise from the touchscreen's side
 chips = 50                            # left out: the stake of the rule set
 duration_s = 3600
-driver = "native"                     # "none": a table without a machine
-serial = "/dev/serial/by-path/..."    # "pty:PATH" for a simulated machine
+driver = "native"                     # "modbus_press", "observe", or "none": a table without a machine
+serial = "/dev/serial/by-path/..."    # of the native driver; "pty:PATH" for a simulated machine
+# record = "line.jsonl"               # everything that goes over that line, for support
 camera = 0                            # "/dev/v4l/by-id/…", "folder:DIR", "render", or "none": typed in
 # camera_ignores = ["outside_zone"]   # what does not keep this table from reading
 # calibration = "calibration.json"    # the taught zones
@@ -33,6 +38,21 @@ threads = 2                           # of the recognizer
 
 [options]                             # of the rule set
 payment = "pei"
+
+# [native]
+# uid = "0123456789abcdef"            # the board's number, as the page shows it: only this board is used
+
+# [modbus_press]                      # a relay board presses the machine's own buttons: docs/drivers.md
+# port = "/dev/serial/by-path/..."
+# lift_relay = 0                      # relays and inputs count from 0; left out: not wired
+# inhibit_relay = 2                   # in series with the lift button: holds it while the hand is not ruled
+# ready_input = 0
+# lid_input = 1
+# profile = "136"                     # times and lamps of the machine, or a TOML file
+
+# [observe]                           # the machine is only watched; without port nothing is wired
+# port = "/dev/serial/by-path/..."
+# lid_input = 1
 
 # [camera_wishes]                     # of a device; left out: as it likes
 # size = [1920, 1080]
@@ -88,8 +108,15 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     format: str = "casual"
     duration_s: int | None = 3600
     driver: str = "native"
-    """``native``: our own board on ``serial``; ``none``: a table without a machine."""
+    """``native``: our own board; ``modbus_press``: a relay board presses the maker's buttons; ``observe``:
+    the machine is only watched; ``none``: a table without a machine. Each has a section of its name."""
     serial: str = ""
+    """Port of the native driver; the same as ``port`` in its section."""
+    native: dict[str, Any] = {}
+    modbus_press: dict[str, Any] = {}
+    observe: dict[str, Any] = {}
+    record: str | None = None
+    """File for everything that goes over the machine's line; the newest frames are kept at a fault anyway."""
     camera: str | int = "render"
     """``render``, ``folder:DIR``, a device's number or path, or ``none`` (hands are typed in)."""
     camera_wishes: CameraWishes = CameraWishes()
@@ -121,8 +148,10 @@ def load_config(path: Path) -> TableConfig:
         config = msgspec.toml.decode(text, type=TableConfig)
     except msgspec.DecodeError as error:
         raise ConfigError(f"{path}: {error}.", fix="`quezhuo config table` prints a valid file.") from None
-    if config.driver not in ("native", "none"):
-        raise ConfigError(f"{path}: driver = {config.driver!r} is not known.", fix='Use "native" or "none".')
+    if config.driver not in DRIVERS:
+        raise ConfigError(
+            f"{path}: driver = {config.driver!r} is not known.", fix=f"Use {', '.join(DRIVERS)}."
+        )
     if not _NAME.fullmatch(config.table):
         raise ConfigError(
             f"{path}: table = {config.table!r} is no name.", fix="Use letters, digits, - and _."
@@ -143,11 +172,45 @@ def load_config(path: Path) -> TableConfig:
             f"{path}: with [central] the table needs its own key.",
             fix="Set secret_key; see `quezhuo keygen`.",
         )
-    if config.driver == "native" and not config.serial:
+    if config.driver == "native" and not (config.serial or config.native.get("port")):
         raise ConfigError(
             f"{path}: the native driver needs a port.", fix='Set serial = "/dev/…" or driver = "none".'
         )
-    return _absolute(config, path.absolute().parent)
+    config = _absolute(config, path.absolute().parent)
+    try:
+        machine_settings(config)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error.message}", fix=error.fix) from None
+    return config
+
+
+def machine_settings(config: TableConfig) -> Settings | None:
+    """Return the settings of the table's machine; None for a table without one.
+
+    The sections of other drivers are looked at too: a mistake in them would wait for the day they are needed.
+
+    Raises:
+        ConfigError: a section holds an unknown key or an impossible value; the message names both.
+    """
+    native, press, observe = dict(config.native), config.modbus_press, config.observe
+    if config.serial:
+        if native.get("port", config.serial) != config.serial:
+            raise ConfigError("[native] port: serial names another one.", fix="Leave one of the two out.")
+        native["port"] = config.serial
+    sections: dict[str, tuple[bool, Callable[[], Settings]]] = {
+        "native": (bool(native), lambda: settings_from(NativeSettings, native)),
+        "modbus_press": (bool(press), lambda: settings_from(PressSettings, press)),
+        "observe": (bool(observe), lambda: settings_from(ObserveSettings, observe)),
+    }
+    made: dict[str, Settings] = {}
+    for name, (present, make) in sections.items():
+        if not present and name != config.driver:
+            continue
+        try:
+            made[name] = make()
+        except BridgeError as error:
+            raise ConfigError(f"[{name}] {error}", fix="See docs/drivers.md.") from None
+    return made.get(config.driver)
 
 
 def _absolute(config: TableConfig, base: Path) -> TableConfig:
@@ -158,16 +221,31 @@ def _absolute(config: TableConfig, base: Path) -> TableConfig:
     if isinstance(camera, str) and camera.startswith(("folder:", "render:")):
         kind, _, place = camera.partition(":")
         camera = f"{kind}:{base / place}" if place else camera
-    serial = config.serial
-    if serial.startswith("pty:"):
-        serial = f"pty:{base / serial.removeprefix('pty:')}"
-    optional = {name: getattr(config, name) for name in ("calibration", "model", "secret_key")}
+    sections = {name: _settled(getattr(config, name), base) for name in ("native", "modbus_press", "observe")}
+    optional = {name: getattr(config, name) for name in ("calibration", "model", "record", "secret_key")}
     return msgspec.structs.replace(
         config,
         home=str(base / config.home),
         tilesets=tuple(str(base / name) for name in config.tilesets),
         central=central,
         camera=camera,
-        serial=serial,
+        serial=_port(config.serial, base),
+        **sections,
         **{name: str(base / value) for name, value in optional.items() if value},
     )
+
+
+def _port(port: str, base: Path) -> str:
+    """Return a port's address with an absolute path; a pseudo-terminal's is named relative to the file."""
+    return f"pty:{base / port.removeprefix('pty:')}" if port.startswith("pty:") else port
+
+
+def _settled(section: dict[str, Any], base: Path) -> dict[str, Any]:
+    """Return a driver's section with absolute paths; wrong types are left for the check that names them."""
+    changed = dict(section)
+    port, profile = section.get("port"), section.get("profile")
+    if isinstance(port, str):
+        changed["port"] = _port(port, base)
+    if isinstance(profile, str) and profile.endswith(".toml"):
+        changed["profile"] = str(base / profile)
+    return changed

@@ -8,11 +8,11 @@ from typing import Any
 from engine.rulesets import RuleSet
 from firmware_bridge import profiles
 from firmware_bridge.abstract import Machine
-from firmware_bridge.interlock import RULES, Lane
-from firmware_bridge.machine import MachineView, Outcome
+from firmware_bridge.interlock import RULES, Lane, Surface
+from firmware_bridge.machine import Capability, MachineView, Outcome
 from firmware_bridge.ops import Op
 from station.places import by_side
-from station.session import Session
+from station.session import Session, Stage
 from station.table.conductor import CUT_CHOICES
 from station.table.decide import Device
 
@@ -34,14 +34,39 @@ def machine_object(view: MachineView) -> dict[str, Any]:
         "moving": [active.op.name for active in view.active],
         "indicator_up": view.indicator_up,
         "code": view.code,
+        "uid": view.uid,
+        "port": view.port,
+        "capabilities": names_of(view.capabilities),
+        "advisory": view.advisory,
     }
+
+
+def names_of(able: Capability) -> list[str]:
+    """Return the names of capabilities, for screens and scripts."""
+    return [one.name.lower() for one in Capability if one in able and one.name]
+
+
+def next_walls_stand(view: MachineView, session: Session) -> bool:
+    """Tell whether people have run the machine's own cycle before the tap: the next hand's walls stand.
+
+    Only where they can: our own board raises nothing before the tap.
+    """
+    between = session.stage in (Stage.START, Stage.RULED)
+    newer = view.hand_no is not None and view.hand_no != session.machine_hand
+    by_people = Capability.CYCLES not in view.capabilities
+    return by_people and between and session.released and newer and view.surface is Surface.WALLS_UP
 
 
 def device_of(view: MachineView, session: Session) -> Device:
     """Return the machine as decisions see it.
 
-    A machine that is away may still hold the hand it was last told to keep.
+    A machine that is away may still hold the hand it was last told to keep. One that moves nothing holds
+    nothing, and nobody waits for it.
     """
+    if Capability.MOVES not in view.capabilities:
+        return Device()
+    if next_walls_stand(view, session):
+        return Device()
     if not view.ready:
         held = None if session.released else session.machine_hand
         return Device(held=held, away=view.code)
@@ -72,6 +97,9 @@ def has_other_set(view: MachineView, rules: RuleSet, sides: Sequence[int]) -> bo
 
     A machine whose profile does not come with this program, or is not known yet, is believed.
     """
-    if view.profile not in profiles.ids():
+    if not profiles.is_known(view.profile):
         return False
-    return profiles.load(view.profile).walls != by_side(rules.deal_pattern.stacks, sides)
+    profile, stacks = profiles.load(view.profile), rules.deal_pattern.stacks
+    if profile.deals_directly:  # its walls are lower by what lies before the players
+        return profile.tiles != 2 * sum(stacks)
+    return profile.walls != by_side(stacks, sides)

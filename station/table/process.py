@@ -16,8 +16,9 @@ from starlette.applications import Starlette
 
 from engine import rulesets
 from engine.rulesets import RuleSet
-from firmware_bridge.bridge import Bridge
-from firmware_bridge.transport import open_port
+from firmware_bridge.abstract import Machine
+from firmware_bridge.machine import MachineEvent
+from firmware_bridge.machines import Settings, open_machine, probe, with_lasting_port
 from station.clock import Clock
 from station.errors import ConfigError
 from station.link.keys import load_pair, load_public
@@ -26,7 +27,7 @@ from station.serving import HttpServer
 from station.table.acting import Actor
 from station.table.api import routes
 from station.table.camera_worker import Eyes, Seen, SeenHand, Unfit
-from station.table.config import CameraWishes, TableConfig
+from station.table.config import CameraWishes, TableConfig, machine_settings
 from station.table.interpret import shape_of
 from station.table.photos import PhotoStore
 from station.table.runtime import Table
@@ -206,41 +207,64 @@ async def run(config: TableConfig, ready: Callable[[dict[str, object]], None]) -
             table.changed()
 
     writer = LogWriter(home / "table.db", link_of(config), clock, changed)
-    bridge = None
-    if config.driver == "native":
-        bridge = Bridge(config.serial, home / "commands.db", on_change=lambda _: changed())
-    table = Table(config, rules, writer, PhotoStore(home / "photos"), bridge, eyes, clock)
+    settings, port_to_use = _machine_of(config)
+
+    def told(event: MachineEvent) -> None:
+        for table in tables:
+            table.machine_told(event)
+
+    machine = open_machine(
+        settings,
+        home / "commands.db",
+        on_change=lambda _: changed(),
+        on_event=told,
+        dumps=home / "frames",
+        record=Path(config.record) if config.record else None,
+    )
+    table = Table(config, rules, writer, PhotoStore(home / "photos"), machine, eyes, clock)
+    table.port_to_use = port_to_use
     tables.append(table)
     server = HttpServer.bind(Starlette(routes=routes(table)), config.http_host, config.http_port)
     await writer.start()
     try:
-        if bridge is not None and not writer.stored():
+        if settings is not None and not writer.stored():
             # At set-up a wrong port is a mistake to be told at once. A session that has begun is not held
             # hostage by a cable: then the screen shows the port's state, and hands can still be ruled.
-            (await open_port(config.serial)).close()
+            await probe(settings)
         await table.load()
         if eyes is not None:
             await eyes.warm_up()
         endpoint = config.central.endpoint if config.central else None
         ready({"ready": True, "http": server.address, "link": endpoint, "pid": os.getpid()})
-        await _serve(table, server, bridge, writer)
+        await _serve(table, server, machine, writer)
     finally:
-        if bridge is not None:
-            await bridge.close()
+        if machine is not None:
+            await machine.close()
         if eyes is not None:
             eyes.close()
         await writer.stop()
 
 
-async def _serve(table: Table, server: HttpServer, bridge: Bridge | None, writer: LogWriter) -> None:
+def _machine_of(config: TableConfig) -> tuple[Settings | None, str | None]:
+    """Return the machine's settings with a port that lasts, and its name if the file has another one."""
+    settings = machine_settings(config)
+    if settings is None:
+        return None, None
+    lasting, to_mend = with_lasting_port(settings)
+    if to_mend is not None:
+        log.warning("port", found=to_mend.sentence, fix=to_mend.fix)
+    return lasting, None if lasting.port == settings.port else lasting.port
+
+
+async def _serve(table: Table, server: HttpServer, machine: Machine | None, writer: LogWriter) -> None:
     """Run everything until a signal, or until one part fails for good."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     works: list[Awaitable[None]] = [Actor(table).run(), writer.finished(), server.serve()]
-    if bridge is not None:
-        works.append(bridge.run())
+    if machine is not None:
+        works.append(machine.run())
     tasks = [asyncio.ensure_future(work) for work in works]
     waiting = asyncio.create_task(stop.wait())
     done, _ = await asyncio.wait([*tasks, waiting], return_when=asyncio.FIRST_COMPLETED)

@@ -7,6 +7,7 @@ after its events are committed. Motion and camera work happens in the conductor 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -16,6 +17,7 @@ import structlog
 
 from engine.rulesets import RuleSet
 from firmware_bridge.abstract import Machine
+from firmware_bridge.machine import Capability, MachineEvent, supports
 from firmware_bridge.ops import Op
 from station import messages as m
 from station.clock import Clock
@@ -28,7 +30,7 @@ from station.table.asking import need
 from station.table.conductor import choices
 from station.table.config import TableConfig
 from station.table.dealing import FlowerTime, flower_time
-from station.table.machine import device_of, has_other_set, machine_object, recover
+from station.table.machine import device_of, has_other_set, machine_object, next_walls_stand, recover
 from station.table.opening import check_unchanged, opened_by
 from station.table.photos import PhotoStore
 from station.table.ports import EventWriter, Eyesight
@@ -43,6 +45,8 @@ ACTIONS = frozenset({"start", "recovery", "anyway", *decide.DECISIONS})
 
 
 BACKUP = "Restore it from a backup, or name another home."
+
+HAPPENINGS_KEPT = 64
 
 ANYWAY = "anyway"
 """Request: read the zone that waits to be fit as it is."""
@@ -93,6 +97,10 @@ class Table(Broadcast):
         self.started_boot: int | None = None
         """Run of the machine's board that a person last started or recovered; None: none yet."""
         self.asks_start = False
+        self.port_to_use: str | None = None
+        """The port's lasting name, where the configuration has one that does not last."""
+        self.happened: deque[MachineEvent] = deque(maxlen=HAPPENINGS_KEPT)
+        """What the machine reported by itself and nobody has looked at yet."""
         self._flower_time = FlowerTime.NONE
         self._writer = writer
         self._events: list[Event] = []
@@ -126,6 +134,8 @@ class Table(Broadcast):
         central, unsent = self._writer.link_state()
         around = Surroundings(
             machine=machine_object(self.machine.view) if self.machine else None,
+            walls_stand=self.machine is not None and next_walls_stand(self.machine.view, self.session),
+            port_to_use=self.port_to_use,
             camera=self.camera_code,
             frame_at=self.frame_at,
             refused=self.eyes.refused if self.eyes else (),
@@ -146,6 +156,11 @@ class Table(Broadcast):
         if wanted != self.asks_start:
             self.asks_start = wanted
             self.changed()
+
+    def machine_told(self, event: MachineEvent) -> None:
+        """Take note of what the machine reports by itself; the actor books what belongs in the log."""
+        self.happened.append(event)
+        self.changed()
 
     def tick(self) -> None:
         """Tell the screens when the time for flowers is nearly over, and when it is over."""
@@ -270,11 +285,13 @@ class Table(Broadcast):
         wanted = decide.throw_now(self.session, self.rules)
         if wanted is None:
             raise decide.Refused("No wall is waiting for dice.", code="no_dice_now")
-        if self.machine is None:
+        if self.machine is None or not supports(self.machine.view.capabilities, Op.ROLL_DICE):
             raise decide.Refused("There is no machine to roll dice.", code="bad_dice", fix="Type them in.")
         hand = self.session.hand
         outcome = await self.machine.execute(Op.ROLL_DICE)
         dice = outcome.result.get("dice")
+        if outcome.done and dice is None:
+            raise decide.Refused("The machine has thrown.", code="dice_thrown", fix="Type in what they show.")
         if not outcome.done or not isinstance(dice, tuple):
             raise decide.Refused("The machine can't roll now.", code=f"machine.{outcome.code}")
         booked = await self.book_if(
@@ -287,7 +304,7 @@ class Table(Broadcast):
     async def _recover(self, body: dict[str, Any], key: str | None) -> None:
         view = self.machine.view if self.machine else None
         choice = decide.recovery(self.session, body.get("choice"), choices(self.session, view))
-        if self.machine is not None:
+        if self.machine is not None and Capability.MOVES in self.machine.view.capabilities:
             if not self.machine.view.ready:
                 raise decide.Refused("The machine does not answer.", code=self.machine.view.code)
             outcome = await recover(self.machine, choice, self.session.machine_hand)

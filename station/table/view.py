@@ -22,6 +22,8 @@ from vision.fitness import Problem
 WINDS = ("1z", "2z", "3z", "4z")
 THROWING = ("dice", "gold")
 """Phases in which somebody throws dice."""
+UNRULED = (Stage.DICED, *IN_HAND)
+"""Stages in which tiles must not go into the machine."""
 AT_EASE = ("start", "ruled", "closed")
 """Phases between hands: then there is time for what a technician should know."""
 
@@ -62,7 +64,9 @@ class Surroundings:
     acknowledged. ``now``: Unix seconds; ``frame_at``: of the last frame looked at. ``refused``: wishes that
     the camera's driver did not follow. ``tilesets``: those read with, if any. ``guidance``: what keeps a
     zone from being read. ``choices``: how a person may go on after a cut motion. ``sides``: the side of the
-    table of each place. ``other_set``: the machine builds other walls than the rules want.
+    table of each place. ``other_set``: the machine builds other walls than the rules want. ``walls_stand``:
+    people have run the machine already, and the next hand's walls stand. ``port_to_use``: the lasting name
+    that should stand in the configuration.
     """
 
     machine: dict[str, Any] | None = None
@@ -78,6 +82,8 @@ class Surroundings:
     choices: tuple[str, ...] = ()
     sides: tuple[int, ...] = (0, 1, 2, 3)
     other_set: bool = False
+    walls_stand: bool = False
+    port_to_use: str | None = None
 
 
 def state_object(
@@ -106,7 +112,7 @@ def state_object(
         "break": _break(session, rules),
         "flowers": _flowers(session, rules, around.now),
         "indicator": _indicator(session),
-        "machine": around.machine,
+        "machine": None if around.machine is None else {**around.machine, "walls_stand": around.walls_stand},
         "camera": {"code": around.camera, "age_s": _age(around), "refused": list(around.refused)},
         "tilesets": None if around.tilesets is None else around.tilesets.to_json(),
         "guidance": None if around.guidance is None else around.guidance.to_json(),
@@ -151,13 +157,23 @@ def _age(around: Surroundings) -> int | None:
     return None if around.frame_at is None else max(0, int(around.now - around.frame_at))
 
 
+def _able(machine: dict[str, Any], what: str) -> bool:
+    """Whether the machine can do this; one that does not say can do everything."""
+    able = machine.get("capabilities")
+    return able is None or what in able
+
+
 def _cycle_phase(machine: dict[str, Any] | None) -> str:
     if machine is None:
         return "dice"
+    if not _able(machine, "moves"):
+        return "intake" if machine["lid"] == "OPEN" else "dice"
     if machine["surface"] in ("WALLS_UP", "DEALT") and machine["locked"]:
         return "dice"
     if machine["surface"] in ("DEALT", "WALLS_UP", "COLLECTING"):
         return "intake"
+    if not _able(machine, "cycles"):
+        return "intake" if machine["magazine"] == "READY" else "build"
     return "raise" if machine["magazine"] == "READY" else "build"
 
 
@@ -231,7 +247,14 @@ def _messages(session: Session, around: Surroundings) -> list[dict[str, Any]]:
         messages.append({"code": f"match.{session.ended}", "params": {}})
     if around.other_set:
         messages.append({"code": "machine.other_set", "params": {}})
+    waiting = session.stage in UNRULED
+    if waiting and session.opened_early:
+        messages.append({"code": "intake_opened_early", "params": {}})
+    if waiting and around.machine is not None and around.machine.get("advisory"):
+        messages.append({"code": "machine.advisory", "params": {}})
     if phase(session, around) in AT_EASE:
+        if around.port_to_use is not None:
+            messages.append({"code": "machine.unstable_name", "params": {"use": around.port_to_use}})
         messages += [{"code": f"camera.refused.{wish}", "params": {}} for wish in around.refused]
     return messages
 

@@ -175,6 +175,11 @@ def plain_page(request: Request, name: str, values: Mapping[str, Any]) -> Respon
     return response
 
 
+def render_part(name: str, values: Mapping[str, Any], lang: str) -> str:
+    """Render template ``<name>.html``, a part of a page, with the values as ``m``."""
+    return _environment(lang).get_template(f"{name}.html").render(m=values)
+
+
 def same_origin(request: Request) -> bool:
     """Whether a request comes from a page of this very server, or from no page at all."""
     origin = request.headers.get("origin")

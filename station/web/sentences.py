@@ -64,11 +64,33 @@ MACHINE: Final[dict[str, str]] = {
     "machine.port_missing": N_("The cable of the machine is not plugged in"),
     "machine.port_busy": N_("Another program uses the port of the machine"),
     "machine.port_denied": N_("No permission to use the port of the machine"),
+    "machine.port_ambiguous": N_(
+        "The name of the machine's port fits several cables: nothing is moved by it"
+    ),
+    "machine.unstable_name": N_(
+        "The machine's port may have another name after the next start: write %(use)s into the table's file"
+    ),
+    "machine.advisory": N_("The lock is only advice here: open the machine after the ruling, not before"),
+    "machine.no_reply": N_("Perhaps the machine has moved, perhaps not. Look at it first"),
+    "machine.no_feedback": N_("Perhaps the machine has moved, perhaps not. Look at it first"),
+    "machine.look_first": N_("Perhaps the machine has moved, perhaps not. Look at it first"),
+    "machine.not_ready": N_("The tiles in the machine are not ready"),
+    "machine.contact_open": N_("The contact at the machine's button does not obey: look at the relay board"),
+    "machine.contact_closed": N_(
+        "The contact at the machine's button does not obey: look at the relay board"
+    ),
+    "machine.button_held": N_("A relay keeps a button of the machine pressed: look at the relay board"),
+    "machine.board_refused": N_("The relay board refuses: check how it is wired and set"),
     "machine.port_error": N_("The port of the machine fails"),
     "machine.other_set": N_("The machine is set to another number of tiles than these rules need"),
     "machine.recover": N_("The machine was just switched on. Look at the table first"),
     "machine.uid_mismatch": N_("This is another machine than the one of this table"),
     "machine.version_mismatch": N_("The machine speaks another protocol version"),
+    "machine.config_mismatch": N_(
+        "The machine has other settings than this table. They are set once it rests and the table is clear"
+    ),
+    "machine.noisy": N_("The line to the machine is disturbed. Check cable and plugs before it fails"),
+    "machine.overdue": N_("The machine takes longer than it should. Look at it"),
     "machine.moving": N_("The machine is moving"),
     "machine.hold": N_("A motion was cut off. Nothing moves until somebody chooses"),
     "machine.estop": N_("Emergency stop pressed"),
@@ -250,6 +272,7 @@ ERRORS: Final[dict[str, str]] = {
     "reason_needed": N_("Choose a reason"),
     "false_win_needs_no_win": N_("Mend the reading first: only a hand that does not win can be a false win"),
     "nothing_to_undo": N_("There is nothing to undo"),
+    "dice_thrown": N_("The dice are thrown: enter what they show"),
     "no_machine": N_("No machine at this table"),
     "no_machine_hand": N_("The machine has dealt no hand"),
     "locked": N_("The machine has not unlocked its intake yet. Wait a moment"),

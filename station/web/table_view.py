@@ -75,7 +75,7 @@ def health(state: State, words: Words, names: Mapping[int, str]) -> list[Health]
         Health(
             words.say("Machine"),
             machine["code"] in MACHINE_WELL,
-            words.sentence(machine["code"], machine.get("params"), names),
+            _machine_words(machine, words, names),
         ),
         Health(
             words.say("Camera"),
@@ -128,6 +128,19 @@ def doubts_of_all(laid: Mapping[str, Any], words: Words) -> list[str]:
         words.code(FITNESS, "outside_zone") if code == "cut_at_border" else words.code(DOUBTS, code)
         for code in codes
     ]
+
+
+def _machine_words(machine: Mapping[str, Any], words: Words, names: Mapping[int, str]) -> str:
+    """State of the machine, and which board answers where, for who compares it with the table's file."""
+    told = words.sentence(machine["code"], machine.get("params"), names)
+    if machine["code"] not in MACHINE_WELL or not machine.get("uid"):
+        return told
+    return words.say(
+        "%(state)s. Board %(uid)s at %(port)s",
+        state=told,
+        uid=machine["uid"],
+        port=machine.get("port") or "?",
+    )
 
 
 def _camera_words(camera: Mapping[str, Any], words: Words, names: Mapping[int, str]) -> str:
@@ -246,9 +259,30 @@ def common(state: State, words: Words) -> dict[str, Any]:
         "throw": throw(state, words, names),
         **_tile_set(texts, words),
         "can_undo": bool(state.get("can_undo", True)),
-        "locked": bool(machine.get("locked")) and machine.get("hand_no") is not None,
+        "locked": _holds(machine),
+        **_attached(machine),
         "resuming": state["phase"] == "start" and int(state["hand_no"]) > int(state["hand_count"]),
         "claiming": state["phase"] in CLAIM_PHASES and bool(state.get("claim")),
+    }
+
+
+def _holds(machine: Mapping[str, Any]) -> bool:
+    """Whether the machine keeps its intake locked for a hand; walls of the next hand are held for it."""
+    held = bool(machine.get("locked")) and machine.get("hand_no") is not None
+    return held and not machine.get("walls_stand")
+
+
+def _attached(machine: Mapping[str, Any]) -> dict[str, bool]:
+    """What people do themselves here. A state that does not say is of a machine with everything."""
+    able = machine.get("capabilities")
+    known = bool(machine) and able is not None
+    return {
+        "walls_stand": bool(machine.get("walls_stand")),
+        "watched": known and "moves" not in (able or ()),
+        "by_people": known and "cycles" not in (able or ()),
+        "counts": not known or "counts" in (able or ()),
+        "can_roll": not known or "dice" in (able or ()),
+        "tells_dice": not known or "pips" in (able or ()),
     }
 
 

@@ -37,6 +37,10 @@ def _refusal(config: Path, text: str) -> tuple[int, list[str]]:
     [
         (BASE + 'serial = "/dev/nowhere"\n', 3, "/dev/nowhere"),
         (BASE + 'serial = "nonsense"\n', 2, "nonsense"),
+        (BASE + 'serial = "/dev/ttyUSB77"\n', 3, "whichever adapter came first"),
+        (BASE + 'driver = "modbus_press"\n[modbus_press]\nport = "/dev/nowhere"\n', 3, "/dev/nowhere"),
+        (BASE + 'driver = "modbus_press"\n[modbus_press]\nport = "/dev/x"\npulse_ms = 7\n', 2, "pulse_ms"),
+        (BASE + 'driver = "magic"\n', 2, "modbus_press"),
         (NO_MACHINE + 'ruleset = "nowhere"\n', 2, "zhenjiang"),
         (NO_MACHINE + "[options]\npayment = 3\n", 2, "payment"),
         (NO_MACHINE + "tabel = 1\n", 2, "tabel"),
@@ -50,6 +54,10 @@ def _refusal(config: Path, text: str) -> tuple[int, list[str]]:
     ids=[
         "missing port",
         "no port",
+        "passing name",
+        "missing board",
+        "wiring",
+        "driver",
         "rule set",
         "option",
         "unknown key",

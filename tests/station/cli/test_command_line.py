@@ -205,7 +205,7 @@ def test_the_printed_table_configuration_holds_the_central_station_in_comments(t
 def test_the_help_of_the_simulated_machine_lists_its_faults(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["machine-sim", "--help"])
-    assert "jam=2@build   " in capsys.readouterr().out
+    assert "jam=PLACE[@MOTION]   " in capsys.readouterr().out
 
 
 def test_a_reason_is_said_in_words(capsys: pytest.CaptureFixture[str]) -> None:

@@ -71,3 +71,28 @@ def test_a_table_without_a_machine_has_nothing_to_look_at(
 def test_wrong_usage_is_one_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", *words]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+PRESS = '[modbus_press]\nport = "{port}"\nlid_input = 1\n'
+
+
+def test_the_port_of_a_relay_board_is_looked_at_and_its_extra(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = root / "table.toml"
+    file.write_text('home = "T1"\ndriver = "modbus_press"\n' + PRESS.format(port="/dev/ttyAMA0"))
+    monkeypatch.setattr("station.cli.doctor.find_spec", lambda name: name)
+    assert main(["doctor", "--root", str(root), "--config", str(file)]) == 0
+    assert "ok       extra: " in capsys.readouterr().out
+    monkeypatch.setattr("station.cli.doctor.find_spec", lambda name: None)
+    assert main(["doctor", "--root", str(root), "--config", str(file)]) == 1
+    assert "PROBLEM  extra: The relay board needs the extra `modbus`." in capsys.readouterr().out
+
+
+def test_a_machine_that_is_watched_without_a_board_has_nothing_to_look_at(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = root / "table.toml"
+    file.write_text('home = "T1"\ndriver = "observe"\n')
+    assert main(["doctor", "--root", str(root), "--config", str(file)]) == 0
+    assert "nothing to look at" in capsys.readouterr().out

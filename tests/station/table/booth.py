@@ -27,7 +27,8 @@ LOSING = {
 MACHINE = {
     "link": "up", "surface": "DEALT", "magazine": "READY", "lid": "CLOSED", "locked": True, "hand_no": 1,
     "progress": [18, 18, 18, 18], "walls": [18, 18, 18, 18], "fault": None, "hold": False, "estop": False,
-    "moving": [], "indicator_up": True, "code": "machine.ok",
+    "moving": [], "indicator_up": True, "code": "machine.ok", "advisory": False,
+    "capabilities": ["moves", "cycles", "counts", "deals", "dice", "pips", "indicator", "inhibit", "lid"],
 }  # fmt: skip
 
 

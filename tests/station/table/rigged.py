@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import selectors
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,37 +17,13 @@ from station.table.config import TableConfig
 from station.table.decide import Refused
 from station.table.photos import PhotoStore
 from station.table.runtime import Table
+from tests.virtual import run_virtually
+
+__all__ = ["Evening", "RigMachine", "run_virtually"]
 
 CHOICES = {"finish": Op.RESUME, "lower": Op.LOWER, "leave": Op.LEAVE}
 Happening = Callable[[], Awaitable[None]]
 """Something that goes wrong."""
-
-
-class _Skipping(selectors.SelectSelector):
-    """A selector that does not wait: it moves the clock instead."""
-
-    now = 0.0
-
-    def select(self, timeout: float | None = None) -> Any:
-        ready = super().select(0)
-        if not ready and timeout:
-            self.now += timeout
-        return ready
-
-
-class _VirtualLoop(asyncio.SelectorEventLoop):
-    def __init__(self) -> None:
-        self._skipping = _Skipping()
-        super().__init__(self._skipping)
-
-    def time(self) -> float:
-        return self._skipping.now
-
-
-def run_virtually(work: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine on a loop whose time passes at once."""
-    with asyncio.Runner(loop_factory=_VirtualLoop) as runner:
-        runner.run(work)
 
 
 class RigMachine:

@@ -211,6 +211,44 @@ def xiamen_ruled() -> dict[str, Any]:
     return table.state(machine={**MACHINE, "locked": False})
 
 
+PRESSED = {**MACHINE, "capabilities": ["moves", "dice", "lid"], "advisory": True, "magazine": "BUILDING"}
+WATCHED = {**MACHINE, "capabilities": ["lid"], "advisory": True, "locked": False, "hand_no": None}
+
+
+def watched_start() -> dict[str, Any]:
+    return booth("zhenjiang").state(
+        machine=WATCHED, port_to_use="/dev/serial/by-path/pci-0-usb-0:1:1.0-port0"
+    )
+
+
+def watched_play() -> dict[str, Any]:
+    """A machine that is only watched was opened in mid-hand."""
+    table = booth("zhenjiang")
+    table.to_play("1p")
+    table.book(m.IntakeOpenedEarly(hand=1, machine_hand=None))
+    return table.state(machine=WATCHED)
+
+
+def pressed_cycle(surface: str, lid: str) -> dict[str, Any]:
+    table = booth("zhenjiang")
+    table.book(m.CycleStarted(hand=1))
+    locked = surface == "WALLS_UP"
+    return table.state(machine={**PRESSED, "surface": surface, "lid": lid, "locked": locked})
+
+
+def watched_cycle(lid: str) -> dict[str, Any]:
+    table = booth("zhenjiang")
+    table.book(m.CycleStarted(hand=1))
+    return table.state(machine={**WATCHED, "lid": lid})
+
+
+def ruled_at(machine: dict[str, Any], **around: Any) -> dict[str, Any]:
+    table = booth("zhenjiang")
+    table.to_play("1p")
+    table.do("ruling", kind="draw")
+    return table.state(machine=machine, **around)
+
+
 STATES: dict[str, Callable[[], dict[str, Any]]] = {
     "two_throws": two_throws,
     "two_throws_of_three": lambda: two_throws("fengcheng"),
@@ -232,6 +270,15 @@ STATES: dict[str, Callable[[], dict[str, Any]]] = {
     "fengcheng_exhausted": fengcheng_exhausted,
     "fengcheng_draw": fengcheng_draw,
     "borrowed": borrowed,
+    "watched_start": watched_start,
+    "watched_intake": lambda: watched_cycle("OPEN"),
+    "watched_dice": lambda: watched_cycle("CLOSED"),
+    "watched_play": watched_play,
+    "watched_ruled": lambda: ruled_at(WATCHED),
+    "pressed_build": lambda: pressed_cycle("CLEAR", "CLOSED"),
+    "pressed_intake": lambda: pressed_cycle("COLLECTING", "OPEN"),
+    "pressed_dice": lambda: pressed_cycle("WALLS_UP", "CLOSED"),
+    "pressed_walls_stand": lambda: ruled_at({**PRESSED, "surface": "WALLS_UP"}, walls_stand=True),
 }
 if wanted("mcr"):  # the extra counts the fans
     STATES |= {"mcr_win": mcr_win, "mcr_below": mcr_below}

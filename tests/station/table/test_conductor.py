@@ -6,7 +6,15 @@ from itertools import product
 import pytest
 
 from firmware_bridge.interlock import Allowed, Fault, Lid, Magazine, Surface
-from firmware_bridge.machine import ActiveOp, FaultReport, LinkState, MachineView
+from firmware_bridge.machine import (
+    NATIVE,
+    ActiveOp,
+    Capability,
+    FaultReport,
+    LinkState,
+    MachineView,
+    supports,
+)
 from firmware_bridge.ops import Op
 from station.places import Place
 from station.session import ClaimState, Cut, Laid, Session, Stage
@@ -213,3 +221,74 @@ def test_every_motion_asked_for_is_one_the_interlock_allows() -> None:
             step = next_step(_session(stage), view, True)
             if isinstance(step, Motion) and step.op is not Op.DEAL:
                 assert view.may(step.op, **step.args) == Allowed()
+
+
+PRESSED = Capability.MOVES | Capability.DICE | Capability.INHIBIT | Capability.LID
+NO_MOTION = Capability.LID
+
+
+def _attached(able: Capability) -> list[MachineView]:
+    return [replace(view, capabilities=able) for view in _views()]
+
+
+def test_a_machine_is_never_asked_for_what_it_can_not_do() -> None:
+    for able in (Capability.NONE, NO_MOTION, PRESSED, PRESSED | Capability.DEALS, NATIVE):
+        for stage in Stage:
+            for view in _attached(able):
+                op = _motion(next_step(_session(stage), view, True))
+                assert op is None or supports(able, op)
+
+
+def test_a_watched_machine_holds_up_nothing() -> None:
+    wanted = {
+        Stage.CYCLE: Wait("dice"),
+        Stage.DICED: NoteDealt(),
+        Stage.DEALT: ReadIndicator(),
+        Stage.PLAY: Wait("person"),
+        Stage.RULED: Wait("person"),
+    }
+    for stage, step in wanted.items():
+        for view in _attached(NO_MOTION):
+            for link in (LinkState.UP, LinkState.DOWN):
+                troubled = replace(view, link=link, hold=True, faults=(FaultReport(Fault.JAM),))
+                assert next_step(_session(stage), troubled, False) == step
+
+
+def test_whoever_runs_the_machine_s_own_cycle_is_waited_for() -> None:
+    kit = replace(VIEW, capabilities=PRESSED)
+    opened = replace(kit, lid=Lid.OPEN, surface=Surface.COLLECTING, locked=False)
+    assert next_step(_session(Stage.CYCLE), opened, True) == Wait("intake")
+    for surface in (Surface.CLEAR, Surface.DEALT):
+        closed = replace(kit, surface=surface, locked=False)
+        assert next_step(_session(Stage.CYCLE), closed, True) == Motion(Op.OPEN_LID)
+    walls = replace(kit, surface=Surface.WALLS_UP)
+    assert next_step(_session(Stage.CYCLE), walls, True) == Wait("dice")
+    assert next_step(_session(Stage.DICED), walls, True) == NoteDealt()
+    assert next_step(_session(Stage.DEALT), walls, True) == ReadIndicator()
+
+
+def test_a_lamp_of_the_maker_s_that_tells_a_fault_does_not_stop_the_play() -> None:
+    jammed = replace(VIEW, capabilities=PRESSED, faults=(FaultReport(Fault.JAM),))
+    assert next_step(_session(Stage.PLAY), jammed, True) == Wait("play")
+    opening = replace(jammed, locked=False, surface=Surface.CLEAR)
+    assert next_step(_session(Stage.CYCLE), opening, True) == Wait("machine.fault")
+
+
+def test_walls_that_came_up_before_the_deal_was_booked_are_released_after_the_ruling() -> None:
+    newer = replace(VIEW, capabilities=PRESSED, hand_no=4)
+    assert next_step(_session(Stage.RULED), newer, True) == Motion(Op.RELEASE_INTAKE, {"hand": 4})
+    assert next_step(_session(Stage.RULED), replace(newer, capabilities=NATIVE), True) == Wait("other_hand")
+
+
+def test_an_unanswered_press_can_only_be_left_to_hands() -> None:
+    held = replace(VIEW, capabilities=PRESSED, hold=True, cut=(Op.OPEN_LID,), locked=False)
+    assert choices(_session(Stage.CYCLE), held) == ["leave"]
+    assert choices(_session(Stage.CYCLE), replace(held, capabilities=NO_MOTION)) == ["clear"]
+
+
+def test_counts_that_nobody_takes_are_not_waited_for() -> None:
+    built = replace(VIEW, surface=Surface.CLEAR, locked=False, progress=(0, 0, 0, 0))
+    waits = next_step(_session(Stage.CYCLE), built, True)
+    assert waits == Wait("machine.counts")
+    blind = replace(built, capabilities=NATIVE & ~Capability.COUNTS)
+    assert next_step(_session(Stage.CYCLE), blind, True) == Motion(Op.RAISE_WALLS)

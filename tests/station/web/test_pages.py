@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from firmware_bridge.machine import LinkState
 from station.web.catalogue import LANGUAGES
 from station.web.pages import (
     STATIC_DIR,
@@ -27,6 +28,7 @@ from station.web.pages import (
     tile_symbol,
 )
 from station.web.table_view import percent
+from station.web.words import Words
 
 SAMPLES = Path(__file__).parent / "samples"
 TABLE = sorted(p.stem for p in SAMPLES.glob("*.json") if not p.stem.startswith("wall"))
@@ -119,6 +121,19 @@ def test_a_machine_that_is_still_locked_starts_no_hand_and_says_so():
     html = render_fragment("referee", state, "en")
     assert 'data-post="start"' not in html
     assert "unlocking its intake" in text_of(html)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(
+    "code", [*(f"machine.{state.value}" for state in LinkState), "machine.noisy", "machine.overdue"]
+)
+def test_the_state_of_the_machine_s_line_always_stands_on_the_referee_s_screen(code, lang):
+    code = "machine.ok" if code == "machine.up" else code
+    state = sample("play")
+    state["machine"]["code"] = code
+    said = Words.of(lang).sentence(code)
+    assert said != code
+    assert said in text_of(render_fragment("referee", state, lang))
 
 
 def test_a_hand_of_an_earlier_session_is_unlocked_before_the_start():
