@@ -61,7 +61,7 @@ def test_what_a_run_must_have_fails_where_it_is_missing(
 def test_what_a_run_must_have_is_asked_in_one_place() -> None:
     required = re.search(r"QUEZHUO_REQUIRE:-([a-z,]+)", (ROOT / ".ci" / "run").read_text())
     assert required is not None
-    assert set(required[1].split(",")) == {"chromium", "modbus", "root", *LIBRARIES}
+    assert set(required[1].split(",")) == {"avr", "chromium", "gcc", "modbus", "root", *LIBRARIES}
     asks = [path.name for path in (ROOT / "tests").rglob("*.py") if "QUEZHUO_REQUIRE" in path.read_text()]
     assert sorted(asks) == ["extras.py", "required.py", "test_house.py"], "use tests/required.py"
 

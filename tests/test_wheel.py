@@ -61,6 +61,11 @@ def test_it_carries_the_data_that_runs_need(names: list[str]) -> None:
 
 
 @pytest.mark.slow
+def test_it_carries_no_firmware(names: list[str]) -> None:
+    assert [n for n in names if n.startswith("firmware_bridge/firmware/") or n.endswith((".c", ".h"))] == []
+
+
+@pytest.mark.slow
 def test_it_carries_no_photograph(names: list[str]) -> None:
     assert [n for n in names if n.endswith((".jpg", ".jpeg"))] == []
     own_art = {"vision/render/atlas.png", "vision/training/sprite.png"}
