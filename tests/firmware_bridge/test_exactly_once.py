@@ -152,6 +152,11 @@ class Story:
         if clear == "after":
             self.send(Op.CLEAR)
 
+    def flood(self, many):
+        """More events at once than a board keeps."""
+        for _ in range(many):
+            self.rig.device.button()
+
     def hold(self, _):
         self.rig.host.hold(self.rig.now)
 
@@ -230,6 +235,7 @@ STEPS = st.one_of(
     step("stop", CLEARS),
     step("stop", CLEARS),
     step("hold", NOTHING),
+    step("flood", st.sampled_from([5, 70])),
 )
 
 ONE_ACK_LOST = [("lose", (m.CommandAck.KIND, 1)), ("ask", 1), ("wait", 3.0)]
@@ -310,6 +316,7 @@ def chance_step(rng):
             ("stop", rng.choice(["never", "before", "after"])),
             ("stop", rng.choice(["never", "before", "after"])),
             ("hold", None),
+            ("flood", rng.choice([5, 70])),
         ]
     )
 
