@@ -86,6 +86,8 @@ class ModbusPress(Machine):
         self._presser = Presser(settings, profile, board, clock=clock, sleep=sleep)
         self._telling = Telling(settings.capabilities, profile.id, clock, on_change, on_event, locked=True)
         self._ledger = Ledger(ledger_path)
+        self._latching = asyncio.Lock()
+        """Held while the lock changes: walls that come up and a release that is under way must not mix."""
         self._closing = False
         self._looks = 0
         self._task: asyncio.Task[None] | None = None
@@ -191,7 +193,8 @@ class ModbusPress(Machine):
             self._telling.report("lid_closed")
         else:
             self._telling.report("intake_opened_early" if early else "cycle_begun")
-        await self._walls_come_up()
+        async with self._latching:
+            await self._walls_come_up()
 
     async def _walls_come_up(self) -> None:
         """The machine's own cycle raises the other set: a new hand, unless the one before has no ruling."""
@@ -231,7 +234,8 @@ class ModbusPress(Machine):
             if wanted in PRESSED:
                 outcome = await self._press(wanted, cmd_id)
             else:
-                outcome = await self._keep(wanted, cmd_id, args)
+                async with self._latching:
+                    outcome = await self._keep(wanted, cmd_id, args)
         finally:
             if outcome.code == "interrupted":  # nobody waits any more
                 self._cut(wanted)
@@ -265,6 +269,9 @@ class ModbusPress(Machine):
 
     async def _keep(self, op: Op, cmd_id: int, args: dict[str, Value]) -> Outcome:
         """Operations on what is kept here. The contact is proven before the lock counts as open."""
+        answer = self.view.may(op, **args)  # walls may have come up since it was asked
+        if isinstance(answer, Refused):
+            return Outcome(Status.REJECTED, answer.reason.name.lower(), cmd_id, op)
         if op in (Op.START, Op.RELEASE_INTAKE):
             try:
                 await self._presser.release()
