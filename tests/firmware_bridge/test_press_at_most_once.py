@@ -6,6 +6,7 @@ import tempfile
 from itertools import chain
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -128,9 +129,9 @@ class Scene:
         assert not self.kit.relays[LIFT]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(STEPS, max_size=8), st.booleans())
-def test_a_wish_is_at_most_one_pulse_on_any_schedule(steps, inhibit):
+def judge(steps, inhibit):
+    """Play a schedule; the scene asserts at every step."""
+
     async def play(folder):
         scene = Scene(folder, inhibit)
         await scene.begin()
@@ -143,3 +144,16 @@ def test_a_wish_is_at_most_one_pulse_on_any_schedule(steps, inhibit):
 
     with tempfile.TemporaryDirectory() as folder:
         run_virtually(play(Path(folder)))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(STEPS, max_size=8), st.booleans())
+def test_a_wish_is_at_most_one_pulse_on_any_schedule(steps, inhibit):
+    judge(steps, inhibit)
+
+
+@pytest.mark.soak
+@settings(max_examples=3_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(STEPS, max_size=14), st.booleans())
+def test_a_wish_is_at_most_one_pulse_on_very_many_schedules(steps, inhibit):
+    judge(steps, inhibit)
