@@ -482,6 +482,9 @@ static void latch_stop(qz_board_t *board) {
     cut_all(board, QZ_FAULT_ESTOPPED, QZ_EVENT_HELD);
     qz_decoder_forget(&board->decoder);
     revise(board);
+    /* Also where one is latched already: a CLEAR that was sent for the earlier must not end the later. */
+    board->state_rev++;
+    board->detail_rev++;
     board->status_due = true;
 }
 

@@ -194,6 +194,15 @@ def test_a_stop_needs_no_session_and_no_whole_frame(board):
     assert board.codes().count(m.EventCode.ESTOP) == 1
 
 
+def test_a_clear_that_saw_an_earlier_stop_does_not_end_a_later_one(board):
+    board.built()
+    board.stop()
+    seen = board.status().state_rev
+    board.stop()
+    assert board.refused(Op.CLEAR, rev=seen) == Reason.STALE_STATE
+    assert board.status().estop
+
+
 def test_only_a_clear_that_saw_the_stop_ends_it(board):
     board.built()
     before = board.status().state_rev
