@@ -5,7 +5,7 @@
 
 The leading 00 flushes whatever noise stands in the receiver's buffer, so that one good frame after any
 garbage is always found. COBS: Cheshire and Baker, "Consistent Overhead Byte Stuffing", 1999.
-CRC: polynomial 0x1021, initial value 0xFFFF (CRC-16/IBM-3740, check value 0x29B1).
+CRC: polynomial 0x1021, initial value 0xFFFF, inverted at the end (CRC-16/GENIBUS, check value 0xD64E).
 
 The emergency stop is no frame but a byte string, `STOP`, which no stream of frames contains.
 """
@@ -70,8 +70,12 @@ class DecodeErrors:
 
 
 def crc16(data: bytes) -> int:
-    """CRC-16/IBM-3740 of `data`."""
-    return binascii.crc_hqx(data, 0xFFFF)
+    """CRC-16/GENIBUS of `data`.
+
+    Inverted at the end: without that a zero byte behind a frame, such as a last border flipped into 01 makes,
+    leaves the check sum right.
+    """
+    return binascii.crc_hqx(data, 0xFFFF) ^ 0xFFFF
 
 
 def stuff(data: bytes) -> bytes:

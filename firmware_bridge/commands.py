@@ -55,8 +55,6 @@ class OpenCommand:
     overdue: bool = False
     ask_at: float | None = None
     """Seconds; when it is asked for again."""
-    odd: bytes | None = None
-    """A result that could not be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,22 +158,11 @@ class CommandDesk:
                 queries.append(m.Query(cmd_id, close=True))
         return queries
 
-    def done(self, message: m.CommandDone) -> bool:
-        """CMD_DONE; harmless when repeated. False: its result can not be read, and it must come again.
-
-        A border flipped into 01 makes a frame that is one byte longer and still has a good checksum. What
-        comes twice alike is what the device means.
-        """
+    def done(self, message: m.CommandDone) -> None:
+        """CMD_DONE; harmless when repeated."""
         command = self.open.get(message.cmd_id)
         if command is not None:
-            try:
-                unpack_result(command.intent.op, message.values)
-            except MessageError:
-                seen, command.odd = command.odd, message.values
-                if seen != message.values:
-                    return False
             self._conclude(command, message)
-        return True
 
     def told(self, outcome: Outcome) -> None:
         """Write an end down, just before it is told: a crash before leaves it to be asked for again.

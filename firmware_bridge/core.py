@@ -357,8 +357,8 @@ class HostCore:
             case m.StatusReport():
                 self._status(message)
             case m.CommandDone():
-                if self.desk.done(message):
-                    self._numbered(message.no, now)
+                self.desk.done(message)
+                self._numbered(message.no, now)
             case m.Event(no, t_dev, code, args):
                 if self._numbered(no, now):
                     self._report(no, event_name(code), tuple(args), t_dev / 1000)

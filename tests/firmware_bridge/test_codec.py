@@ -29,7 +29,15 @@ FRAMES = st.builds(
 
 
 def test_crc_has_the_published_check_value():
-    assert crc16(b"123456789") == 0x29B1
+    assert crc16(b"123456789") == 0xD64E
+
+
+def test_a_last_border_flipped_into_a_block_of_nothing_is_no_frame():
+    for payload in (b"", b"\x01", b"dice"):
+        wire = encode(Frame(0x05, 1, 2, payload))
+        decoder = FrameDecoder()
+        assert decoder.feed(wire[:-1] + b"\x01\x00") == []
+        assert decoder.errors.checksum == 1
 
 
 @given(st.binary(max_size=600))

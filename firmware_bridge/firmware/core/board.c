@@ -92,7 +92,7 @@ static bool begin_answer(qz_board_t *board, const qz_frame_t *frame, uint8_t kin
 }
 
 static void end_frame(qz_board_t *board) {
-    const uint16_t crc = board->crc;
+    const uint16_t crc = qz_crc_end(board->crc);
     stuff(board, (uint8_t)(crc >> 8));
     stuff(board, (uint8_t)crc);
     board->tx[board->code_at] = board->code;

@@ -18,7 +18,7 @@ uint16_t qz_crc(const uint8_t *data, uint8_t length) {
     while (length--) {
         crc = qz_crc_byte(crc, *data++);
     }
-    return crc;
+    return qz_crc_end(crc);
 }
 
 void qz_decoder_init(qz_decoder_t *decoder) {

@@ -48,9 +48,12 @@ typedef uint8_t qz_stop_watch_t;
 /* True when this byte ends a stop. Short enough for a receive interrupt. */
 bool qz_stop_byte(qz_stop_watch_t *watch, uint8_t byte);
 
-/* CRC-16/IBM-3740, one byte further; begins with QZ_CRC_START. */
+/* CRC-16/GENIBUS, one byte further; begins with QZ_CRC_START, ends with qz_crc_end. */
 #define QZ_CRC_START 0xFFFFu
 uint16_t qz_crc_byte(uint16_t crc, uint8_t byte);
+static inline uint16_t qz_crc_end(uint16_t crc) {
+    return (uint16_t)~crc;
+}
 uint16_t qz_crc(const uint8_t *data, uint8_t length);
 
 #endif
