@@ -757,7 +757,7 @@ def test_any_flipped_bit_of_an_acknowledgement_costs_time_and_nothing_else():
 
 
 def test_a_border_flipped_behind_the_dice_costs_time_and_not_the_dice():
-    """COBS lets a flipped last border pass as a frame that is one zero byte longer; the check sum does not."""
+    """A flipped last border makes a frame that is one zero byte longer; the check sum tells."""
     rig = conversation()
     rig.execute(Op.RAISE_WALLS)
     pushed, spoiled = rig.to_host.push, []
