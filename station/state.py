@@ -216,9 +216,9 @@ class Session:
     machine_hand: int | None = None
     released: bool = False
     overridden: bool = False
+    """A referee wants the intake unlocked before the ruling."""
     opened_early: bool = False
     """The machine was opened while this hand waited for its ruling."""
-    """A referee wants the intake unlocked before the ruling."""
     indicator: IndicatorState | None = None
     claim: ClaimState | None = None
     claims: int = 0
