@@ -164,7 +164,16 @@ def _busy(state: State, rule: Rule) -> bool:
     return rule.motion and any(RULES[other].lane is rule.lane for other in state.running)
 
 
+def _resumable(state: State) -> Reason | None:
+    """What was cut goes on only where it might begin; a service motion never: its word was given once."""
+    if any(RULES[op].service for op in state.cut):
+        return Reason.SERVICE_KEY
+    return Reason.LID if any(RULES[op].lid not in (None, state.lid) for op in state.cut) else None
+
+
 def _place(state: State, op: Op, rule: Rule, args: Args) -> Reason | None:
+    if op is Op.RESUME:
+        return _resumable(state)
     if rule.lid is not None and state.lid is not rule.lid:
         return Reason.LID
     if op is Op.CLEAR and not state.estop and not state.faults:

@@ -288,8 +288,8 @@ def _check_fields(d: Definition, struct: StructDef) -> None:
         known = {**d.enums, **d.structs}
         if field.of and field.of not in known:
             raise DefinitionError(f"{struct.name}.{field.name}: there is no {field.of!r}.")
-        if field.kind in ("u16", "u32") and field.count > 1 and field is not struct.fields[-1]:
-            raise DefinitionError(f"{struct.name}.{field.name}: numbers of more than a byte stand last.")
+    if sum(f.kind in ("u16", "u32") and f.count > 1 for f in struct.fields) > 1:
+        raise DefinitionError(f"{struct.name}: one array of numbers of more than a byte, no more.")
     order = [("list", "tail").index(f.kind) + 1 if f.kind in ("list", "tail") else 0 for f in struct.fields]
     if order != sorted(order) or (struct.lists and struct.tail):
         raise DefinitionError(f"{struct.name}: what has no constant size stands last.")

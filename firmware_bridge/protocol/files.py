@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from firmware_bridge.protocol import c_code, page, python_code
+from firmware_bridge.protocol import c_code, c_rules, page, python_code, python_rules
 from firmware_bridge.protocol.definition import Definition
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -20,12 +20,12 @@ def generate(d: Definition, root: Path = ROOT) -> Mapping[str, str]:
     return {
         f"{wire}/enums.py": python_code.enums(d),
         f"{wire}/arguments.py": python_code.arguments(d),
-        f"{wire}/rules.py": python_code.rules(d),
+        f"{wire}/rules.py": python_rules.rules(d),
         f"{wire}/messages.py": python_code.messages(d),
         f"{core}/protocol.h": c_code.protocol_h(d),
         f"{core}/protocol.c": c_code.protocol_c(d),
-        f"{core}/rules.h": c_code.rules_h(d),
-        f"{core}/rules.c": c_code.rules_c(d),
+        f"{core}/rules.h": c_rules.rules_h(d),
+        f"{core}/rules.c": c_rules.rules_c(d),
         PAGE: page.fill((root / PAGE).read_text("utf-8"), d),
     }
 

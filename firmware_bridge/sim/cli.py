@@ -10,9 +10,22 @@ from pathlib import Path
 
 from firmware_bridge import profiles
 from firmware_bridge.errors import BridgeError
-from firmware_bridge.sim import faults
+from firmware_bridge.sim.faults import parse_faults
+from firmware_bridge.sim.menu import help_text
 from firmware_bridge.sim.plant import FRESH
 from firmware_bridge.sim.process import SimOptions, run
+
+
+def board_number(text: str) -> int:
+    """A board's number as it is written.
+
+    Raises:
+        ArgumentTypeError: these are no hex digits.
+    """
+    try:
+        return int(text, 16)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} has other than hex digits") from None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pty-link", "--link", dest="link", type=Path, metavar="PATH", help="stable name for the port"
     )
-    parser.add_argument("--uid", type=lambda text: int(text, 16), help="board number, 16 hex digits")
+    parser.add_argument("--uid", type=board_number, metavar="HEX", help="board number, 16 hex digits")
     parser.add_argument("--record", type=Path, metavar="FILE", help="take down all bytes, both ways (JSONL)")
     parser.add_argument(
         "--control", action="store_true", help="obey items of the menu on standard input, one line each"
@@ -53,7 +66,7 @@ def options_of(args: argparse.Namespace) -> SimOptions:
         service_key=args.service_key,
         record=args.record,
         control=args.control,
-        faults=faults.parse_faults(args.faults),
+        faults=parse_faults(args.faults),
     )
 
 
@@ -62,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m firmware_bridge.sim",
         description="A simulated table machine behind a pseudo-terminal.",
-        epilog=faults.help_text(),
+        epilog=help_text(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_arguments(parser)

@@ -33,8 +33,9 @@ LEAVES: Final[Mapping[str, str]] = {
     "TILES_SHORT": "place: the one place whose stacks are short, none if several are; count: tiles missing.",
     "TILES_OVER": "no place; count: tiles left in the drum after all stacks were full. The stacks do not "
     "count as built: a tile that does not belong to the set may stand among them.",
-    "OPEN_LID or CLOSE_LID fails": "the lid counts as open, surface COLLECTING; tiles that lay on the "
-    "surface are on their way in. Nothing is cut: CLOSE_LID goes on.",
+    "OPEN_LID fails": "the lid counts as open, surface COLLECTING; tiles that lay on the surface are on "
+    "their way in. Nothing is cut: CLOSE_LID goes on.",
+    "CLOSE_LID fails": "the lid counts as open, the surface is as it was. Nothing is cut: CLOSE_LID goes on.",
     "RAISE_WALLS, DEAL or LOWER fails": "halfway, and counts as cut: surface UNKNOWN, hold. CLEAR first, "
     "where the fault blocks the choice; then RESUME, LOWER or LEAVE.",
     "CLEAR": "a person has removed the cause: every set has its tiles again.",
@@ -294,7 +295,7 @@ class Plant:
             elif motion.op in LIFTING:
                 self._tiles_on_table(motion)
             elif motion.op in LIDS:
-                self._lid_stays_open()
+                self._lid_stays_open(motion.op)
             del self.cut[lane]
 
     def tick(self, now: float) -> list[Ended]:
@@ -346,7 +347,7 @@ class Plant:
             self._scatter()
             self.sensors.stacks = counted
         elif motion.op in LIDS:
-            self._lid_stays_open()
+            self._lid_stays_open(motion.op)
         else:
             self.cut[lane] = motion
             motion.fails = None
@@ -451,12 +452,15 @@ class Plant:
             s.walls, s.stacks = s.stacks, EMPTY
             self._magazine_leaves()
 
-    def _lid_stays_open(self) -> None:
+    def _lid_stays_open(self, op: Op) -> None:
+        """A lid that did not close takes nothing in that it did not take in before."""
         s = self.sensors
-        if s.surface in (Surface.DEALT, Surface.WALLS_UP):
-            s.collected = True
-            self._clear_table()
-        s.surface, s.lid = Surface.COLLECTING, Lid.OPEN
+        if op is Op.OPEN_LID:
+            if s.surface is Surface.DEALT:
+                s.collected = True
+                self._clear_table()
+            s.surface = Surface.COLLECTING
+        s.lid = Lid.OPEN
 
     # -- power ------------------------------------------------------------------------------------
 
@@ -476,7 +480,7 @@ class Plant:
             elif motion.op is Op.DEAL:
                 self._tiles_on_table(motion)
             elif motion.op in LIDS:
-                self._lid_stays_open()
+                self._lid_stays_open(motion.op)
             del self.cut[lane]
 
     def to_json(self) -> dict[str, Any]:

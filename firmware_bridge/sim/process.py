@@ -21,17 +21,18 @@ from types import FrameType
 from typing import Any, Final, TextIO
 
 from firmware_bridge import profiles
-from firmware_bridge.errors import BridgeError, MessageError, UsageError
-from firmware_bridge.messages import BoardConfig
+from firmware_bridge.errors import BridgeError, UsageError
 from firmware_bridge.recorder import Recorder, SessionFile
-from firmware_bridge.sim.device import Device, Memory
+from firmware_bridge.sim.device import Device
 from firmware_bridge.sim.faults import FaultPlan
 from firmware_bridge.sim.faulty import FaultyLine
 from firmware_bridge.sim.files import Pulses, read_json, write_json
 from firmware_bridge.sim.mishaps import Mishaps
 from firmware_bridge.sim.plant import FRESH, Plant
 from firmware_bridge.sim.practice import Practice
+from firmware_bridge.sim.records import Memory
 from firmware_bridge.sim.replay import board_header
+from firmware_bridge.sim.saved import restored, saved
 
 FASTEST: Final = 1e6
 
@@ -107,16 +108,10 @@ class Simulator:
         known = read_json(options.state) if options.state is not None else None
         if known is not None:
             try:
-                plant.restore(known["plant"])
-                config = known.get("config")
-                memory = Memory(
-                    int(known["last_id"]),
-                    tuple(known["running"]),
-                    BoardConfig.from_bytes(bytes.fromhex(config)) if config else None,
-                )
-                uid = uid if uid is not None else int(known["uid"], 16)
-            except (KeyError, TypeError, ValueError, IndexError, MessageError):
+                memory, number = restored(known, plant)
+            except UsageError:
                 raise UsageError(f"{options.state} is no state of a simulated machine; delete it.") from None
+            uid = number if uid is None else uid
         uid = secrets.randbits(64) if uid is None else uid
         boot_id = secrets.randbits(32)
         if options.record is not None:
@@ -235,14 +230,7 @@ class Simulator:
         """Write the tiles down, if they moved."""
         if self._options.state is None:
             return
-        memory = self.device.memory
-        state = {
-            "plant": self.device.plant.to_json(),
-            "last_id": memory.last_id,
-            "running": list(memory.running),
-            "config": memory.config.to_bytes().hex() if memory.config else None,
-            "uid": f"{self.device.uid:016x}",
-        }
+        state = saved(self.device)
         if state != self._saved:
             self._saved = state
             write_json(self._options.state, state, durable=False)

@@ -22,16 +22,21 @@ from typing import Any, Final
 from firmware_bridge import profiles
 from firmware_bridge.commands import Book
 from firmware_bridge.core import Finished, HostCore, Reported
-from firmware_bridge.errors import UsageError
+from firmware_bridge.errors import MessageError, ProfileError, UsageError
 from firmware_bridge.ledger import Intent
 from firmware_bridge.machine import LinkState, MachineEvent, MachineView, Outcome
-from firmware_bridge.messages import BoardConfig, ResetCause
+from firmware_bridge.messages import ResetCause
 from firmware_bridge.ops import Op
 from firmware_bridge.recorder import Recording, parse
-from firmware_bridge.sim.device import Device, Memory
+from firmware_bridge.sim.device import Device
 from firmware_bridge.sim.faulty import FaultyLine
 from firmware_bridge.sim.mishaps import Mishaps
 from firmware_bridge.sim.plant import FRESH, Plant
+from firmware_bridge.sim.records import Memory
+from firmware_bridge.sim.saved import config_of, restored
+
+UNPLAYABLE: Final = (LookupError, TypeError, ValueError, MessageError, ProfileError)
+"""What entries raise that no host or board has written."""
 
 STEP: Final = 0.02
 """Seconds between two looks at a replayed board whose recording names no step."""
@@ -103,14 +108,14 @@ def replay_host(recording: Recording) -> HostReplay:
     _expect(recording, "host")
     try:
         return _host(recording)
-    except (KeyError, TypeError, ValueError) as error:
+    except UNPLAYABLE as error:
         raise UsageError(f"The recording can not be played: {error!r}.") from None
 
 
 def _host(recording: Recording) -> HostReplay:
     header, told = recording.header, HostReplay()
     core = HostCore(
-        _KnownBook(header), _Numbers(recording), uid=header["uid"], config=_config(header["config"])
+        _KnownBook(header), _Numbers(recording), uid=header["uid"], config=config_of(header["config"])
     )
     for number, entry in enumerate(recording.entries):
         now = entry["t"]
@@ -187,7 +192,7 @@ def replay_device(recording: Recording) -> BoardReplay:
     _expect(recording, "device")
     try:
         return _Board(recording).play()
-    except (KeyError, TypeError, ValueError) as error:
+    except UNPLAYABLE as error:
         raise UsageError(f"The recording can not be played: {error!r}.") from None
 
 
@@ -203,10 +208,8 @@ class _Board:
         plant = Plant(profile, dice, header["speed"], FRESH[header["fresh"]](profile))
         plant.service_key = header.get("service", False)
         memory = Memory()
-        if header.get("state"):
-            plant.restore(header["state"]["plant"])
-            known = header["state"]
-            memory = Memory(known["last_id"], tuple(known["running"]), _config(known.get("config")))
+        if header.get("state") is not None:
+            memory, _ = restored(header["state"], plant)
         self._device = Device(
             plant,
             uid=header["uid"],
@@ -250,10 +253,6 @@ class _Board:
     def _look(self) -> None:
         self._device.tick(self._now)
         self._mishaps.look(self._now)
-
-
-def _config(text: str | None) -> BoardConfig | None:
-    return BoardConfig.from_bytes(bytes.fromhex(text)) if text else None
 
 
 def _expect(recording: Recording, side: str) -> None:

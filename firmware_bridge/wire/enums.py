@@ -26,6 +26,9 @@ PLACES: Final = 4
 MAX_STACKS: Final = 20
 """Stacks that one wall can have at most."""
 
+MAX_LEASE_MS: Final = 10000
+"""Milliseconds for which one PING lets a machine move at most."""
+
 ANY_REV: Final = 0xFFFFFFFF
 """Expected revision of a command that may run whatever has changed since."""
 
@@ -35,7 +38,7 @@ NO_PLACE: Final = 255
 TIMEOUT_UNIT_MS: Final = 10
 """Milliseconds that one step of a configured timeout stands for."""
 
-SCHEMA: Final = 0xA7A11C71
+SCHEMA: Final = 0x303E367C
 """Hash of the definition; HELLO and WELCOME carry it. Another one means other bytes."""
 
 STOP: Final = b"\x00\xffSTOP\xff\x00"

@@ -53,26 +53,30 @@ class BoardConfig:
     """What a board keeps about its machine. Its bytes are what `config_crc` in WELCOME is the CRC-16 of.
 
     `timeouts`: of the operations `TIMEOUT_OPS`, in that order, in steps of 10 ms; 0: the board's own default.
+    `dealt`: tiles of a set that stay loose in the drum when its walls are built, for a machine that deals
+    them; 0: none.
     """
 
-    _LAYOUT: ClassVar[struct.Struct] = struct.Struct("<12s4s10H")
+    _LAYOUT: ClassVar[struct.Struct] = struct.Struct("<12s4s10HB")
     profile: str
     walls: Quad
     """Stacks per place."""
     timeouts: tuple[int, ...]
+    dealt: int
 
     def to_bytes(self) -> bytes:
         """As it stands in a payload."""
-        return self._LAYOUT.pack(self.profile.encode("ascii"), bytes(self.walls), *self.timeouts)
+        return self._LAYOUT.pack(self.profile.encode("ascii"), bytes(self.walls), *self.timeouts, self.dealt)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """Inverse of `to_bytes`."""
-        profile, walls, *timeouts = unpack(cls._LAYOUT, data)
+        profile, walls, *timeouts, dealt = unpack(cls._LAYOUT, data)
         return cls(
             profile=text(profile),
             walls=(walls[0], walls[1], walls[2], walls[3]),
             timeouts=tuple(timeouts),
+            dealt=dealt,
         )
 
 
@@ -190,7 +194,7 @@ class Welcome:
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """Renews the lease by `lease_ms` from its arrival. `t_host` comes back unchanged."""
+    """Lets motions go on for `lease_ms` from its arrival, `MAX_LEASE_MS` at most. `t_host` comes back."""
 
     KIND: ClassVar[int] = 0x02
     _LAYOUT: ClassVar[struct.Struct] = struct.Struct("<IH")
@@ -636,7 +640,7 @@ class ConfigSet:
     """
 
     KIND: ClassVar[int] = 0x0A
-    _LAYOUT: ClassVar[struct.Struct] = struct.Struct("<36s")
+    _LAYOUT: ClassVar[struct.Struct] = struct.Struct("<37s")
     config: BoardConfig
 
     def to_bytes(self) -> bytes:
@@ -655,7 +659,7 @@ class ConfigReport:
     """The configuration in force; `reason` why the wanted one was refused, or 0."""
 
     KIND: ClassVar[int] = 0x88
-    _LAYOUT: ClassVar[struct.Struct] = struct.Struct("<B36s")
+    _LAYOUT: ClassVar[struct.Struct] = struct.Struct("<B37s")
     reason: int
     config: BoardConfig
 

@@ -84,6 +84,8 @@ RULES: Final[Mapping[Op, Rule]] = {
     ),
     # It names the state it was meant for: a CLEAR from before a stop does not end it.
     Op.CLEAR: Rule(hand=Hand.ANY, still=True, under_estop=True, names_rev=True),
+    # The lid must be as what was cut needs it. A service motion is not resumed (SERVICE_KEY): leave it,
+    # and give the word again with a new one.
     Op.RESUME: Rule(lane=Lane.SURFACE, still=True, needs_hold=True, works_held=True),
     Op.LEAVE: Rule(needs_hold=True, works_held=True),
 }
@@ -107,7 +109,8 @@ EFFECTS: Final[Mapping[Op, Effect]] = {
     Op.START: Effect(locked=False, hand=HandEffect.ZERO),
     Op.RELEASE_INTAKE: Effect(locked=False),
     Op.OPEN_LID: Effect(surface=Surface.COLLECTING, lid=Lid.OPEN),
-    Op.CLOSE_LID: Effect(surface=Surface.CLEAR, lid=Lid.CLOSED, tiles_in=True),
+    # One that was opened by hand: what stands on the table still stands there.
+    Op.CLOSE_LID: Effect(lid=Lid.CLOSED),
     Op.START_BUILD: Effect(magazine=Magazine.READY),
     Op.RAISE_WALLS: Effect(
         surface=Surface.WALLS_UP,
@@ -128,6 +131,7 @@ EFFECTS: Final[Mapping[Op, Effect]] = {
 """Operations that are not named change nothing of this."""
 
 EFFECTS_FROM: Final[Mapping[tuple[Op, Surface], Effect]] = {
+    (Op.CLOSE_LID, Surface.COLLECTING): Effect(surface=Surface.CLEAR, lid=Lid.CLOSED, tiles_in=True),
     # A deal from raised walls belongs to the hand that raised them: the number does not move again.
     (Op.DEAL, Surface.WALLS_UP): Effect(surface=Surface.DEALT, locked=True, lock_first=True),
 }

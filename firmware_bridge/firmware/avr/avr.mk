@@ -7,7 +7,8 @@ AVR_MCU := atmega328p
 AVR_FLASH_MAX := 16384
 AVR_RAM_MAX := 1536
 AVR_CFLAGS := -mmcu=$(AVR_MCU) -DF_CPU=16000000UL -std=gnu11 -Os -flto -fwhole-program -ffunction-sections \
-	-fdata-sections -fshort-enums -mcall-prologues -fno-inline-small-functions -Wall -Wextra -Werror $(AVR_EXTRA)
+	-fdata-sections -fshort-enums -mcall-prologues -fno-inline-small-functions \
+	-fno-move-loop-invariants -fno-tree-tail-merge -fno-tree-scev-cprop -mstrict-X -Wall -Wextra -Werror $(AVR_EXTRA)
 AVR_LDFLAGS := -Wl,--gc-sections -Wl,--relax
 AVR_SOURCES := $(sort $(wildcard $(FIRMWARE)core/*.c $(FIRMWARE)avr/*.c))
 AVR_HEADERS := $(wildcard $(FIRMWARE)core/*.h $(FIRMWARE)avr/*.h)
@@ -31,7 +32,7 @@ uid:
 			printf "\\$$(printf %03o $$((0x$$pair ^ flip)))"; \
 		done; \
 	done >$(BUILD)/avr/uid.bin
-	@echo '$(BUILD)/avr/uid.bin'
+	@echo 'board $(UID): $(BUILD)/avr/uid.bin'
 
 # The limits leave half of the flash and a quarter of the memory free; the stack is measured in the tests.
 avr-size: $(BUILD)/avr/quezhuo.elf

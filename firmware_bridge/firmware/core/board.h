@@ -200,10 +200,6 @@ void qz_board_init(qz_board_t *board, const qz_boot_t *boot, uint32_t now_ms, ui
 /* One received byte. */
 void qz_board_feed(qz_board_t *board, uint8_t byte, uint32_t now_ms);
 
-/* A whole chunk, with the stop watch before it as a receive interrupt has it: for ports without one. */
-void qz_board_receive(qz_board_t *board, qz_stop_watch_t *watch, const uint8_t *data, uint16_t length,
-                      uint32_t now_ms);
-
 /* The stop string was seen. Allowed in an interrupt: outputs are off from now on, the rest follows in `feed`
  * or `tick`. The caller drops received bytes that were not yet fed. */
 void qz_board_stop(qz_board_t *board);

@@ -144,9 +144,30 @@ static uint8_t cases(const qz_state_t *state, uint8_t op, const qz_rule_t *rule,
     return uncounted || counts_fit(state, op, args) ? 0 : QZ_REASON_COUNTS;
 }
 
+/* What was cut goes on only where it might begin. A service motion never does: its word was given once. */
+static uint8_t resumable(const qz_state_t *state) {
+    uint8_t reason = 0;
+    for (uint8_t op = 1; op < QZ_RULES; op++) {
+        if (!(state->cut >> op & 1)) {
+            continue;
+        }
+        if (qz_rule_has(op, QZ_RULE_SERVICE)) {
+            return QZ_REASON_SERVICE_KEY;
+        }
+        const uint8_t lid = qz_lid_for(op);
+        if (lid != QZ_ANY && lid != state->lid) {
+            reason = QZ_REASON_LID;
+        }
+    }
+    return reason;
+}
+
 static uint8_t place(const qz_state_t *state, uint8_t op, const qz_rule_t *rule, const uint8_t *args) {
     if (rule->lid != QZ_ANY && state->lid != rule->lid) {
         return QZ_REASON_LID;
+    }
+    if (op == QZ_OP_RESUME) {
+        return resumable(state);
     }
     if (op == QZ_OP_CLEAR && !state->estop && state->faults == 0) {
         return QZ_REASON_NOTHING_TO_CLEAR;
@@ -176,6 +197,10 @@ uint8_t qz_may_move(const qz_state_t *state, uint8_t op, const uint8_t *args) {
 
 uint8_t qz_lane_of(uint8_t op) {
     return known(op) ? qz_flash_u8(&qz_rules[op].lane) : QZ_LANE_NONE;
+}
+
+uint8_t qz_lid_for(uint8_t op) {
+    return known(op) ? qz_flash_u8(&qz_rules[op].lid) : QZ_ANY;
 }
 
 bool qz_rule_has(uint8_t op, uint8_t flag) {

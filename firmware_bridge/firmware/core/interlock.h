@@ -41,6 +41,9 @@ uint8_t qz_may_move(const qz_state_t *state, uint8_t op, const uint8_t *args);
 /* The lane of an operation (QZ_LANE_NONE: no motion, or no such operation). */
 uint8_t qz_lane_of(uint8_t op);
 
+/* How the lid must be for an operation: QZ_LID_, or QZ_ANY. */
+uint8_t qz_lid_for(uint8_t op);
+
 /* Whether a rule has this flag, QZ_RULE_. */
 bool qz_rule_has(uint8_t op, uint8_t flag);
 

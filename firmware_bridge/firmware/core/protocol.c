@@ -22,6 +22,7 @@ void qz_board_config_read(const uint8_t *bytes, qz_board_config_t *out) {
     for (uint8_t i = 0; i < 10; i++) {
         out->timeouts[i] = qz_get_u16(bytes + 16 + 2 * i);
     }
+    out->dealt = bytes[36];
 }
 
 void qz_board_config_write(uint8_t *bytes, const qz_board_config_t *in) {
@@ -30,6 +31,7 @@ void qz_board_config_write(uint8_t *bytes, const qz_board_config_t *in) {
     for (uint8_t i = 0; i < 10; i++) {
         qz_put_u16(bytes + 16 + 2 * i, in->timeouts[i]);
     }
+    bytes[36] = in->dealt;
 }
 
 bool qz_hello_read(const uint8_t *payload, uint8_t len, qz_hello_t *out) {

@@ -19,6 +19,8 @@
 #define QZ_PLACES 4
 /* Stacks that one wall can have at most. */
 #define QZ_MAX_STACKS 20
+/* Milliseconds for which one PING lets a machine move at most. */
+#define QZ_MAX_LEASE_MS 10000
 /* Expected revision of a command that may run whatever has changed since. */
 #define QZ_ANY_REV 0xFFFFFFFFUL
 /* Stands for no place where a place is a byte. */
@@ -27,7 +29,7 @@
 #define QZ_TIMEOUT_UNIT_MS 10
 #define QZ_MAX_PAYLOAD 114
 /* Hash of the definition; HELLO and WELCOME carry it. */
-#define QZ_SCHEMA 0xA7A11C71UL
+#define QZ_SCHEMA 0x303E367CUL
 /* Emergency stop. A 00 in a stream of frames is followed by another or by a COBS code, which counts a
  * block of a frame and so is at most 0x79: FF never follows 00. */
 #define QZ_STOP {0x00, 0xFF, 0x53, 0x54, 0x4F, 0x50, 0xFF, 0x00}
@@ -366,11 +368,13 @@ typedef struct {
     /* Stacks per place. */
     uint8_t walls[4];
     uint16_t timeouts[10];
+    uint8_t dealt;
 } qz_board_config_t;
-#define QZ_BOARD_CONFIG_SIZE 36
+#define QZ_BOARD_CONFIG_SIZE 37
 #define QZ_AT_BOARD_CONFIG_PROFILE 0
 #define QZ_AT_BOARD_CONFIG_WALLS 12
 #define QZ_AT_BOARD_CONFIG_TIMEOUTS 16
+#define QZ_AT_BOARD_CONFIG_DEALT 36
 
 void qz_board_config_read(const uint8_t *bytes, qz_board_config_t *out);
 void qz_board_config_write(uint8_t *bytes, const qz_board_config_t *in);
@@ -435,7 +439,7 @@ typedef struct {
 #define QZ_AT_WELCOME_SCHEMA 54
 uint8_t qz_welcome_write(uint8_t *payload, const qz_welcome_t *in);
 
-/* PING: Renews the lease by `lease_ms` from its arrival. `t_host` comes back unchanged. */
+/* PING: Lets motions go on for `lease_ms` from its arrival, `MAX_LEASE_MS` at most. `t_host` comes back. */
 typedef struct {
     uint32_t t_host;
     uint16_t lease_ms;
@@ -648,7 +652,7 @@ bool qz_config_get_read(uint8_t len);
 typedef struct {
     qz_board_config_t config;
 } qz_config_set_t;
-#define QZ_CONFIG_SET_SIZE 36
+#define QZ_CONFIG_SET_SIZE 37
 #define QZ_AT_CONFIG_SET_CONFIG 0
 /* Whether qz_..._read would take it, without reading it. */
 bool qz_config_set_valid(const uint8_t *payload, uint8_t len);
@@ -659,7 +663,7 @@ typedef struct {
     uint8_t reason;
     qz_board_config_t config;
 } qz_config_t;
-#define QZ_CONFIG_SIZE 37
+#define QZ_CONFIG_SIZE 38
 #define QZ_AT_CONFIG_REASON 0
 #define QZ_AT_CONFIG_CONFIG 1
 uint8_t qz_config_write(uint8_t *payload, const qz_config_t *in);

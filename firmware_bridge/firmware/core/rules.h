@@ -64,7 +64,7 @@ typedef struct {
 #define QZ_RULES 18
 #define QZ_CASES 11
 #define QZ_BLOCKS 9
-#define QZ_EFFECTS 10
+#define QZ_EFFECTS 11
 
 /* By operation; number 0 is none. */
 extern const qz_rule_t qz_rules[QZ_RULES] QZ_FLASH;

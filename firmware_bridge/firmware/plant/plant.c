@@ -12,7 +12,7 @@ static const char *const input_names[QZ_INPUTS] = {
 };
 
 static uint16_t set_of(const qz_plant_t *plant) {
-    uint16_t tiles = 0;
+    uint16_t tiles = plant->dealt;
     for (uint8_t place = 0; place < QZ_PLACES; place++) {
         tiles = (uint16_t)(tiles + 2 * plant->walls[place]);
     }
@@ -118,6 +118,7 @@ static void lift(qz_plant_t *plant, bool up) {
     plant->lift_at = moved(before, plant->lift_us, up, plant->lift_stuck);
     for (uint8_t place = 0; place < QZ_PLACES; place++) {
         if (before == 0 && plant->lift_at > 0) {
+            plant->to_deal = plant->dealt;
             plant->plates[place] = (uint16_t)(2 * plant->stacks[place]);
             plant->stacks[place] = 0;
         } else if (before > 0 && plant->lift_at == 0) {
@@ -160,14 +161,21 @@ static void feed(qz_plant_t *plant, uint8_t place) {
     if (plant->jammed >> place & 1) {
         return;
     }
-    for (uint8_t n = 0; n < QZ_PLACES; n++) {
+    bool fed = plant->to_deal > 0 && plant->drum > 0;
+    if (fed) {
+        plant->to_deal--;
+        plant->drum--;
+    }
+    for (uint8_t n = 0; n < QZ_PLACES && !fed; n++) {
         if (plant->plates[n] > 0) {
             plant->plates[n]--;
-            plant->table++;
-            plant->feed_place = place;
-            plant->feed_left = plant->feed_us;
-            return;
+            fed = true;
         }
+    }
+    if (fed) {
+        plant->table++;
+        plant->feed_place = place;
+        plant->feed_left = plant->feed_us;
     }
 }
 
@@ -265,6 +273,20 @@ static void repair(qz_plant_t *plant) {
     }
 }
 
+/* Walls as even as they get without the tiles that are dealt; lower places have the fewer stacks. */
+static bool deal_directly(qz_plant_t *plant, unsigned tiles) {
+    const uint16_t set = set_of(plant);
+    if (tiles > 255 || tiles > set || (set - tiles) % 2 != 0) {
+        return false;
+    }
+    const uint16_t stacks = (uint16_t)((set - tiles) / 2);
+    for (uint8_t place = 0; place < QZ_PLACES; place++) {
+        plant->walls[place] = (uint8_t)((stacks + place) / QZ_PLACES);
+    }
+    plant->dealt = (uint8_t)tiles;
+    return true;
+}
+
 bool qz_plant_fault(qz_plant_t *plant, const char *line) {
     char word[16];
     char name[16] = "";
@@ -292,6 +314,15 @@ bool qz_plant_fault(qz_plant_t *plant, const char *line) {
     } else if (strcmp(word, "missing") == 0 && number <= plant->drum) {
         plant->drum = (uint16_t)(plant->drum - number);
         plant->lost = (uint16_t)(plant->lost + number);
+    } else if (strcmp(word, "empty") == 0 && number < QZ_PLACES && plant->drum >= 2u * plant->walls[number] &&
+               plant->tray >= 2u * plant->walls[number]) {
+        const uint16_t fewer = (uint16_t)(2u * plant->walls[number]);
+        plant->drum = (uint16_t)(plant->drum - fewer);
+        plant->tray = (uint16_t)(plant->tray - fewer);
+        plant->lost = (uint16_t)(plant->lost + 2u * fewer);
+        plant->walls[number] = 0;
+    } else if (strcmp(word, "direct") == 0) {
+        return deal_directly(plant, number);
     } else if (strcmp(word, "surplus") == 0 && number <= 100) {
         plant->drum = (uint16_t)(plant->drum + number);
         plant->added = (uint16_t)(plant->added + number);

@@ -24,11 +24,13 @@ typedef struct {
     uint32_t stack_us; /* one head, one stack */
     uint32_t feed_us;  /* from the feed pulse to the count */
     uint8_t walls[QZ_PLACES];
+    uint8_t dealt; /* tiles of a set that no head takes: fed from the drum once its walls go up */
 
     /* Tiles. */
     uint16_t drum;
     uint16_t tray;
     uint16_t boxes; /* sets outside, put in when the lid opens over an empty table */
+    uint8_t to_deal; /* of those, left */
     uint16_t table; /* in play, or pushed into the open lid */
     uint16_t lost;  /* taken out by a fault */
     uint16_t added; /* put in by a fault */
@@ -74,6 +76,8 @@ uint16_t qz_plant_tiles(const qz_plant_t *plant);
  *
  *     jam P            head and feeder of place P (0..3) take no tile
  *     missing N        N tiles are taken out of the drum
+ *     empty N          set to three walls: none at place N, and its tiles lie in neither set
+ *     direct N         set to deal N tiles of each set; the walls get the others (52: 10, 10, 11, 11 stacks)
  *     surplus N        N tiles more are in the drum
  *     high NAME        an input is stuck: LID_OPEN LID_CLOSED LIFT_TOP LIFT_BOTTOM COUNT0..3 DRUM SERVICE
  *     low NAME

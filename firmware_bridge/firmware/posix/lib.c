@@ -53,6 +53,10 @@ uint16_t qz_lib_tiles(const qz_rig_t *rig) {
     return qz_plant_tiles(&rig->plant);
 }
 
+void qz_lib_hold_memory(qz_rig_t *rig, bool held) {
+    rig->memory_held = held;
+}
+
 bool qz_lib_fault(qz_rig_t *rig, const char *line) {
     return qz_plant_fault(&rig->plant, line);
 }

@@ -4,8 +4,11 @@
 
 static const uint8_t walls[QZ_PLACES] = {17, 17, 17, 17};
 
-/* What an EEPROM would do, at once. */
+/* What an EEPROM would do, at once unless it is held up. */
 static void keep(qz_rig_t *rig) {
+    if (rig->memory_held) {
+        return;
+    }
     if (rig->board.memory_dirty) {
         rig->memory = rig->board.memory;
         rig->board.memory_dirty = false;
@@ -76,6 +79,12 @@ void qz_rig_receive(qz_rig_t *rig, const uint8_t *data, uint32_t length) {
         qz_board_tick(&rig->board, rig->now_ms, qz_plant_inputs(&rig->plant)); /* sends what waited for room */
         settle(rig);
     }
+    qz_board_tick(&rig->board, rig->now_ms, qz_plant_inputs(&rig->plant));
+    settle(rig);
+}
+
+void qz_rig_stall(qz_rig_t *rig, uint32_t ms) {
+    rig->now_ms += ms;
     qz_board_tick(&rig->board, rig->now_ms, qz_plant_inputs(&rig->plant));
     settle(rig);
 }

@@ -1,13 +1,10 @@
 """What the tests of the board do again and again."""
 
-import asyncio
-
 from firmware_bridge import profiles
-from firmware_bridge.bridge import Bridge
 from firmware_bridge.link import Timing
-from firmware_bridge.machine import Status
 from firmware_bridge.messages import BoardConfig
 from firmware_bridge.ops import TIMEOUT_OPS
+from tests.firmware_bridge.asking import with_bridge
 
 FAST = ("--speed", "2000")
 """Options of the harness: parts that move twenty times as fast as those of a slow machine."""
@@ -24,27 +21,9 @@ SLOW_LIFT = (*FAST, "--lift-ms", "16000")
 def config(profile="136", **seconds):
     """What the bridge has the board keep: a profile's walls, and the longest times of some operations."""
     timeouts = tuple(round(seconds.get(op.name, 0) * 100) for op in TIMEOUT_OPS)
-    return BoardConfig(profile, profiles.load(profile).walls, timeouts)
+    return BoardConfig(profile, profiles.load(profile).walls, timeouts, 0)
 
 
 def play(board, folder, scene, ledger="ledger.sqlite", url=None, limit=60, **kwargs):
     """Run `scene(bridge)` with a bridge to this board, within `limit` seconds."""
-
-    async def whole():
-        async with asyncio.timeout(limit), Bridge(url or board.url, folder / ledger, **kwargs) as bridge:
-            await bridge.wait_ready()
-            return await scene(bridge)
-
-    return asyncio.run(whole())
-
-
-async def done(bridge, op, rev=None, **args):
-    outcome = await bridge.execute(op, rev=rev, **args)
-    assert outcome.status is Status.DONE, outcome
-    return outcome
-
-
-async def refused(bridge, op, **args):
-    outcome = await bridge.execute(op, **args)
-    assert outcome.status is Status.REJECTED, outcome
-    return outcome.code
+    return with_bridge(url or board.url, folder / ledger, scene, limit, **kwargs)

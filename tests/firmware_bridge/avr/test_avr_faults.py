@@ -9,16 +9,17 @@ import time
 
 import pytest
 
+from firmware_bridge.codec import STOP
 from firmware_bridge.interlock import Surface
 from firmware_bridge.link import Timing
 from firmware_bridge.machine import LinkState, Status
+from tests.firmware_bridge.asking import done
 from tests.firmware_bridge.avr.board import FLASH_MAX, HERTZ, RAM_MAX
-from tests.firmware_bridge.avr.scenes import FAST, HASTE, HASTY, SLOW_LIFT, config, done, play
+from tests.firmware_bridge.avr.scenes import FAST, HASTE, HASTY, SLOW_LIFT, config, play
 
 pytestmark = [pytest.mark.avr, pytest.mark.system, pytest.mark.slow]
 
 MOTORS = ("BUILD", "LIFT", "LID", "FEED", "TOOL")
-STOP = b"\x00\xffSTOP\xff\x00"
 LEASE = Timing().lease
 AT_ONCE = HERTZ // 5
 """Cycles that a busy machine may take to put our bytes on the line; test_avr_stop.py is exact."""
@@ -110,37 +111,6 @@ def test_a_board_that_resets_in_mid_motion_moves_nothing_by_itself(start_board, 
 
     view = play(board, tmp_path, scene, timing=HASTY)
     assert (view.surface, view.hand_no, view.hold) == (Surface.WALLS_UP, 1, False)
-
-
-def test_every_command_on_a_bad_line_is_one_pulse(start_board, bad_line, tmp_path):
-    """500 pulses with 5 % of all frames damaged each way, in either of three manners."""
-    board = start_board(*FAST, *HASTE)
-    quick = config(ROLL_DICE=0.02, FLIP_INDICATOR=0.02)
-    line = bad_line(board.pty, seed=5)
-    ends = {}
-
-    async def scene(bridge):
-        for op in ("START", "START_BUILD", "RAISE_WALLS"):
-            await done(bridge, op)
-        line.rate = 0.05
-        before = board.rises("TOOL")
-        for number in range(500):
-            await bridge.wait_ready()
-            outcome = await bridge.execute("FLIP_INDICATOR" if number % 5 == 4 else "ROLL_DICE")
-            after = board.rises("TOOL")
-            ends[outcome.status] = ends.get(outcome.status, 0) + 1
-            if outcome.done:
-                assert after - before == 1, (number, outcome)
-            else:
-                assert after - before <= 1, (number, outcome)
-            before = after
-        line.rate = 0.0
-        return bridge.stats
-
-    stats = play(board, tmp_path, scene, url=line.url, limit=170, timing=HASTY, config=quick)
-    print(f"{line.damaged} of {line.frames} frames damaged; {stats}; ends {ends}")
-    assert line.damaged > 100
-    assert ends[Status.DONE] > 450
 
 
 def test_a_hung_program_is_ended_by_the_watchdog(start_board, tmp_path):

@@ -8,8 +8,9 @@ import pytest
 from firmware_bridge import profiles
 from firmware_bridge.interlock import Lid, Magazine, Surface
 from firmware_bridge.machine import LinkState
+from tests.firmware_bridge.asking import done, refused
 from tests.firmware_bridge.avr.board import HERTZ
-from tests.firmware_bridge.avr.scenes import FAST, HASTE, HASTY, config, done, play, refused
+from tests.firmware_bridge.avr.scenes import FAST, HASTE, HASTY, config, play
 
 pytestmark = [pytest.mark.avr, pytest.mark.system, pytest.mark.slow]
 

@@ -50,7 +50,7 @@ def test_the_configuration_outlives_the_power(bench):
     talk = bench()
     talk.hello()
     for number in range(6):  # more than there are slots
-        config = m.BoardConfig("144", (18, 18, 18, 18), tuple(range(number, number + 10)))
+        config = m.BoardConfig("144", (18, 18, 18, 18), tuple(range(number, number + 10)), number % 53)
         assert talk.ask(m.ConfigSet(config)) == m.ConfigReport(0, config)
         talk.wait(talk.bench.remembers)
     assert restarted(talk, "power").profile == "144"

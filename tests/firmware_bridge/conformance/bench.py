@@ -228,7 +228,7 @@ class Talk:
         """In a session, configured for a fast machine, with no hand in play."""
         self.hello()
         config = self.ask(m.ConfigGet()).config
-        report = self.ask(m.ConfigSet(m.BoardConfig(config.profile, config.walls, QUICK)))
+        report = self.ask(m.ConfigSet(m.BoardConfig(config.profile, config.walls, QUICK, config.dealt)))
         assert report.reason == 0
         self.do(Op.START)
         return self

@@ -1,8 +1,13 @@
 """An evening without accidents: builds, walls, deals, dice, the lid, and the lock between them."""
 
+import pytest
+
 from firmware_bridge import messages as m
+from firmware_bridge import profiles
 from firmware_bridge.interlock import Lid, Magazine, Reason, Surface
 from firmware_bridge.ops import Op
+from tests.firmware_bridge.conformance.bench import QUICK
+from tests.firmware_bridge.conformance.benches import SimBench
 
 FULL = (17, 17, 17, 17)
 NONE = (0, 0, 0, 0)
@@ -146,6 +151,17 @@ def test_a_motion_needs_a_living_host(board):
     board.do(Op.RAISE_WALLS)
 
 
+def test_a_lease_lasts_ten_seconds_whatever_is_asked_for(board):
+    board.built()
+    board.alive = False
+    board.ping(lease_ms=60_000)
+    board.wait(9.0)
+    assert board.status().lease
+    board.wait(1.5)
+    assert not board.status().lease
+    assert board.refused(Op.RAISE_WALLS) == Reason.NO_LEASE
+
+
 def test_service_motions_need_the_key_and_a_word(board):
     board.start()
     assert board.refused(Op.HOME, nobody=1) == Reason.SERVICE_KEY
@@ -158,3 +174,47 @@ def test_service_motions_need_the_key_and_a_word(board):
     assert board.status().lift == 0
     board.bench.service_key(False)
     board.until(lambda: not board.status().service, limit=2)
+
+
+@pytest.mark.parametrize("empty", range(4))
+def test_three_walls_are_built_around_any_empty_side(board, empty):
+    profile = profiles.load(f"102@{empty}")
+    board.hello()
+    assert board.ask(m.ConfigSet(m.BoardConfig(profile.id, profile.walls, QUICK, 0))).reason == 0
+    if not isinstance(board.bench, SimBench):  # there the plant in C is set by hand, as a machine is
+        board.bench.fault("empty", Op.START_BUILD, empty)
+    board.do(Op.START)
+    board.do(Op.START_BUILD)
+    assert board.status().stacks == profile.walls
+    board.do(Op.RAISE_WALLS)
+    tiles = tuple(13 * (wall > 0) for wall in profile.walls)
+    assert board.do(Op.DEAL, tiles=tiles) == {"tiles": tiles}
+    status = board.status()
+    assert (status.surface, status.dealt, status.walls) == (Surface.DEALT, tiles, profile.walls)
+    assert (status.hand_no, status.locked) == (1, True)
+
+
+def test_a_machine_that_deals_directly_keeps_the_tiles_for_it_loose(board):
+    profile = profiles.load("136-dealt")
+    board.hello()
+    config = m.BoardConfig(profile.id, profile.walls, QUICK, sum(profile.dealt))
+    assert board.ask(m.ConfigSet(config)).config == config
+    if not isinstance(board.bench, SimBench):
+        board.bench.fault("direct", Op.START_BUILD, config.dealt)
+    board.do(Op.START)
+    assert board.do(Op.START_BUILD) == {"stacks": profile.walls}
+    status = board.status()
+    assert (status.magazine, status.stacks, status.drum) == (Magazine.READY, profile.walls, True)
+    assert board.do(Op.DEAL, tiles=profile.dealt, dealer=1) == {"tiles": profile.dealt}
+    status = board.status()
+    assert (status.surface, status.walls, status.dealt) == (Surface.DEALT, profile.walls, profile.dealt)
+    assert (status.hand_no, status.locked, status.stacks) == (1, True, NONE)
+    board.until(lambda: board.status().magazine is Magazine.LOADED, limit=5)  # by the second set
+    board.do(Op.RELEASE_INTAKE, hand=1)
+    board.do(Op.START_BUILD)
+    assert board.status().stacks == profile.walls
+    board.do(Op.OPEN_LID)
+    board.do(Op.CLOSE_LID)
+    board.do(Op.DEAL, tiles=profile.dealt)
+    status = board.status()
+    assert (status.walls, status.dealt, status.hand_no) == (profile.walls, profile.dealt, 2)

@@ -254,7 +254,7 @@ def test_the_configuration_is_told_and_replaced_while_nothing_moves(board):
     board.hello()
     old = board.ask(m.ConfigGet())
     assert (old.reason, old.config.walls) == (0, (17, 17, 17, 17))
-    new = m.BoardConfig("144", (18, 18, 18, 18), tuple(range(100, 110)))
+    new = m.BoardConfig("144", (18, 18, 18, 18), tuple(range(100, 110)), 52)
     assert board.ask(m.ConfigSet(new)) == m.ConfigReport(0, new)
     assert board.ask(m.ConfigSet(new)) == m.ConfigReport(0, new)
     assert board.status().plan == (18, 18, 18, 18)
@@ -267,14 +267,14 @@ def test_the_configuration_is_told_and_replaced_while_nothing_moves(board):
 def test_an_impossible_configuration_is_refused(board):
     board.hello()
     before = board.ask(m.ConfigGet()).config
-    report = board.ask(m.ConfigSet(m.BoardConfig("wide", (21, 1, 1, 1), (0,) * 10)))
+    report = board.ask(m.ConfigSet(m.BoardConfig("wide", (21, 1, 1, 1), (0,) * 10, 0)))
     assert report == m.ConfigReport(Reason.BAD_ARGUMENTS, before)
 
 
 def test_no_configuration_while_something_moves_is_cut_or_stands_on_the_table(board):
     board.built()
     mine = board.ask(m.ConfigGet()).config
-    other = m.BoardConfig("124", (16, 15, 16, 15), mine.timeouts)
+    other = m.BoardConfig("124", (16, 15, 16, 15), mine.timeouts, 0)
     board.amid(Op.RAISE_WALLS)
     assert board.ask(m.ConfigSet(other)).reason == Reason.BUSY
     assert board.ask(m.ConfigSet(mine)).reason == 0

@@ -52,6 +52,8 @@ class Library:
             ("qz_rig_reset", None, rig, u32, u8),
             ("qz_rig_receive", None, rig, text, u32),
             ("qz_rig_pass", None, rig, u32),
+            ("qz_lib_hold_memory", None, rig, ctypes.c_bool),
+            ("qz_rig_stall", None, rig, u32),
             ("qz_rig_take", u32, rig, text, u32),
         ):
             function = getattr(self._dll, name)
@@ -113,6 +115,14 @@ class Rig:
     def pass_ms(self, ms):
         """Time passes, a millisecond at a time."""
         self._ask("qz_rig_pass", ms)
+
+    def hold_memory(self, held):
+        """Whether writing down what must outlive a reset takes for ever."""
+        self._ask("qz_lib_hold_memory", held)
+
+    def stall(self, ms):
+        """So much time passes before the board is called again."""
+        self._ask("qz_rig_stall", ms)
 
     def reset(self, boot_id, cause):
         """The board starts anew, with what it keeps."""

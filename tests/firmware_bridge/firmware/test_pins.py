@@ -5,9 +5,10 @@ from itertools import pairwise
 import pytest
 
 from firmware_bridge import messages as m
+from firmware_bridge.codec import STOP, Frame, encode
 from firmware_bridge.interlock import Fault, Lid, Reason, Surface
 from firmware_bridge.machine import FaultReport
-from firmware_bridge.ops import Op
+from firmware_bridge.ops import Op, pack_args
 from tests.firmware_bridge.conformance.bench import Talk
 from tests.firmware_bridge.conformance.benches import LibBench
 from tests.firmware_bridge.firmware.library import Rig
@@ -168,3 +169,79 @@ def test_a_lift_found_between_its_switches_was_cut_whatever_is_remembered(talk):
     talk.do(Op.ADOPT, hand=0)
     talk.do(Op.LOWER)
     assert talk.status().surface is Surface.CLEAR
+
+
+@pytest.mark.parametrize("op", [Op.RAISE_WALLS, Op.START_BUILD])
+def test_a_lid_opened_by_hand_cuts_what_must_not_move_under_it(talk, op):
+    talk.start() if op is Op.START_BUILD else talk.built()
+    cmd_id = talk.amid(op)
+    talk.bench.rig.fault("low LID_CLOSED")
+    done = talk.done(cmd_id)
+    assert (done.result, done.code) == (m.Result.ABORTED, Fault.HELD)
+    assert not talk.bench.rig.outputs & MOTORS
+    assert m.EventCode.INTAKE_OPENED_EARLY in talk.codes()
+    assert talk.refused(Op.RESUME) == Reason.LID
+    talk.bench.rig.fault("repair")
+    talk.until(lambda: talk.status().lid is Lid.CLOSED, limit=2)
+    talk.do(Op.RESUME)
+
+
+def test_a_lid_opened_by_hand_while_a_motion_is_cut_keeps_it_cut(talk):
+    talk.built()
+    talk.amid(Op.RAISE_WALLS)
+    talk.ask(m.Hold())
+    talk.bench.rig.fault("low LID_CLOSED")
+    talk.until(lambda: talk.status().lid is Lid.OPEN, limit=2)
+    assert talk.refused(Op.RESUME) == Reason.LID
+    assert not talk.bench.rig.outputs & MOTORS
+
+
+def test_closing_a_lid_that_was_opened_by_hand_leaves_walls_where_they_are(talk):
+    talk.raised()
+    talk.bench.rig.fault("low LID_CLOSED")
+    talk.until(lambda: talk.status().lid is Lid.OPEN, limit=2)
+    since = len(talk.bench.trace)
+    talk.begin(Op.CLOSE_LID)
+    talk.wait(0.2)
+    talk.bench.rig.fault("repair")
+    assert talk.done().result is m.Result.DONE
+    assert not any(outputs & LIFT for _, outputs in talk.bench.trace[since:])
+    status = talk.status()
+    assert (status.surface, status.lid, status.walls) == (Surface.WALLS_UP, Lid.CLOSED, (17, 17, 17, 17))
+
+
+def test_a_board_that_was_held_up_counts_the_whole_time_against_the_lease(talk):
+    talk.built()
+    talk.amid(Op.RAISE_WALLS)
+    talk.bench.rig.stall(2000)
+    assert not talk.bench.rig.outputs & MOTORS
+    assert talk.done().code == Fault.LEASE_EXPIRED
+
+
+def test_a_lift_that_stands_where_the_memory_does_not_know_it_counts_as_cut(talk):
+    talk.hello()
+    talk.bench.rig.fault("high LIFT_TOP")
+    talk.bench.rig.fault("low LIFT_BOTTOM")
+    talk.reset()
+    assert (talk.status().surface, talk.status().cut) == (Surface.UNKNOWN, (Op.LOWER,))
+
+
+@pytest.mark.parametrize("op", [Op.RAISE_WALLS, Op.OPEN_LID, Op.START_BUILD])
+def test_nothing_moves_before_it_is_written_down(talk, op):
+    talk.start() if op is Op.START_BUILD else talk.built()
+    talk.bench.rig.hold_memory(True)
+    cmd_id = talk.begin(op)
+    since = len(talk.bench.trace)
+    talk.wait(1.0)
+    assert not any(outputs & MOTORS for _, outputs in talk.bench.trace[since:])
+    talk.bench.rig.hold_memory(False)
+    assert talk.done(cmd_id).result is m.Result.DONE
+
+
+def test_what_waits_unread_when_a_stop_comes_is_dropped(talk):
+    talk.start()
+    command = m.Command(50, Op.RELEASE_INTAKE, m.ANY_REV, pack_args(Op.RELEASE_INTAKE, {"hand": 0}))
+    talk.bench.send(encode(Frame(command.KIND, 200, talk.session, command.to_bytes())) + STOP)
+    talk.wait(0.1)
+    assert talk.status().estop
+    assert talk.outcome(50).result is m.Result.NEVER_SEEN

@@ -41,7 +41,9 @@ def anything(rng, talk):
             m.Ping(1, rng.choice((0, 50, 2000, 65535))),
             m.Hello(1, 1, 5),
             m.ConfigGet(),
-            m.ConfigSet(m.BoardConfig("x" * 12, tuple(rng.choices(range(22), k=4)), (0,) * 10)),
+            m.ConfigSet(
+                m.BoardConfig("x" * 12, tuple(rng.choices(range(22), k=4)), (0,) * 10, rng.choice((0, 52)))
+            ),
         )
     )
 
