@@ -25,7 +25,7 @@ from firmware_bridge.abstract import Choice, Machine
 from firmware_bridge.commands import code_name
 from firmware_bridge.core import Finished, HostCore, Reported
 from firmware_bridge.discovery import Targets
-from firmware_bridge.errors import BridgeError, PortAmbiguousError, PortError, PortMissingError, UsageError
+from firmware_bridge.errors import BridgeError, PortError, UsageError
 from firmware_bridge.ledger import Ledger
 from firmware_bridge.link import Phase, Timing
 from firmware_bridge.machine import (
@@ -39,16 +39,15 @@ from firmware_bridge.machine import (
 )
 from firmware_bridge.messages import BoardConfig
 from firmware_bridge.ops import Op, Value
+from firmware_bridge.port_round import PortRound
 from firmware_bridge.recorder import FaultDumps, Recorder, SessionFile
-from firmware_bridge.transport import Port, Transport, open_port
+from firmware_bridge.transport import Transport
+from firmware_bridge.waiters import Waiters
 
 BACKOFF_FIRST: Final = 0.25
 BACKOFF_MAX: Final = 5.0
 """Seconds between tries to open the port: doubling from the first to the last. Without jitter, since a port
 has one owner and no crowd to disperse."""
-
-LOOK_AGAIN: Final = 5.0
-"""Seconds between two looks for the right board while another one answers."""
 
 TELLING: Final = frozenset({"fault", "estop", "lease_expired", "events_lost"})
 """Events after which the newest raw frames are kept in a file."""
@@ -72,6 +71,7 @@ class Bridge(Machine):
         dumps: folder for the newest raw frames, written there when the machine reports a fault or the line is
             lost in mid-command.
         record: file for everything that goes over the line, from the start.
+        on_record_lost: called once, with the reason, when the disk refuses the recording; all else goes on.
 
     Raises:
         LedgerError: the ledger can not be opened or belongs to another process.
@@ -92,10 +92,11 @@ class Bridge(Machine):
         timing: Timing | None = None,
         dumps: Path | None = None,
         record: Path | None = None,
+        on_record_lost: Callable[[str], None] | None = None,
     ) -> None:
         self.url = url
         self._dumps = FaultDumps(dumps) if dumps is not None else None
-        self._session = SessionFile(record) if record is not None else None
+        self._session = SessionFile(record, on_record_lost) if record is not None else None
         self._recorder = Recorder({"wall": time.time()}, sink=self._session)
         self._clock = clock
         self._on_change = on_change
@@ -106,19 +107,12 @@ class Bridge(Machine):
         )
         self._told = self._core.view
         self._transport: Transport | None = None
-        self._targets = targets or (lambda: Targets((url,)))
-        self._round: tuple[str, ...] = ()
-        self._look_again = 0.0
-        self._others: set[str] = set()
-        """Ports at which another board answered since the last round."""
+        self._ports = PortRound(targets or (lambda: Targets((url,))), clock)
         self._lost: str | None = None
         self._wake = asyncio.Event()
         self._closing = False
         self._task: asyncio.Task[None] | None = None
-        self._waiters: dict[int, tuple[Op, asyncio.Future[Outcome]]] = {}
-        self._orphans = set(self._core.leftovers)
-        self._settled: dict[int, Outcome] = {}
-        self._watchers: list[tuple[Callable[[], bool], asyncio.Future[None]]] = []
+        self._waiters = Waiters(self._core.leftovers)
         self._failure: BridgeError | None = None
 
     # -- what is known ------------------------------------------------------------------------------------
@@ -188,21 +182,10 @@ class Bridge(Machine):
             self._core.port_closed(self._clock())
             self._tell()
         finally:
-            self._release_waiters()
+            self._waiters.release()
             self._ledger.close()
             if self._session is not None:
                 self._session.close()
-
-    def _release_waiters(self) -> None:
-        """Nobody waits for a bridge that is gone; what is open stays so in the ledger."""
-        for cmd_id, (op, waiter) in self._waiters.items():
-            if not waiter.done():
-                waiter.set_result(Outcome(Status.UNKNOWN, "closed", cmd_id, op))
-        self._waiters.clear()
-        for _, future in self._watchers:
-            if not future.done():
-                future.set_exception(BridgeError("The bridge was closed."))
-        self._watchers.clear()
 
     def _drop_transport(self) -> None:
         if self._transport is not None:
@@ -211,7 +194,7 @@ class Bridge(Machine):
 
     async def _connect(self) -> bool:
         try:
-            self.url, port = await self._open_first()
+            self.url, port = await self._ports.open_first()
         except PortError as error:
             state = _PORT_STATES.get(error.code, LinkState.PORT_ERROR)
             self._core.port_failed(state, str(error), self._clock())
@@ -223,42 +206,6 @@ class Bridge(Machine):
         self._tell()
         return True
 
-    async def _open_first(self) -> tuple[str, Port]:
-        """Open the likeliest port at which no other board answered in this round.
-
-        Raises:
-            PortError: none can be opened; of several refusals the first, which is that of the likeliest port.
-        """
-        found = self._targets()
-        self._round = found.ports
-        if found.why is not None:
-            raise PortAmbiguousError(f"{found.why.sentence} {found.why.fix}")
-        ports = [port for port in found.ports if port not in self._others]
-        if not ports:  # another board at each: begin again, since they may have been exchanged meanwhile
-            self._others.clear()
-            ports = list(found.ports)
-        refusal: PortError | None = None
-        for port in ports:
-            try:
-                return port, await open_port(port)
-            except PortError as error:
-                refusal = refusal or error
-        self._others.clear()
-        raise refusal or PortMissingError("There is no port to open; plug the machine in.")
-
-    def _elsewhere(self) -> bool:
-        """Whether another board answers here, and the right one may be at a port that was not tried yet."""
-        if self.view.link is not LinkState.UID_MISMATCH:
-            return False
-        self._others.add(self.url)
-        now = self._clock()
-        if all(port in self._others for port in self._round) and now >= self._look_again:
-            self._look_again = now + LOOK_AGAIN
-            self._round = self._targets().ports
-            if all(port in self._others for port in self._round):
-                self._others = {self.url}  # everywhere another one; they may be exchanged meanwhile
-        return any(port not in self._others for port in self._round)
-
     async def _converse(self) -> bool:
         """Talk until the port is lost or the machine stays silent; whether it ever answered."""
         sessions = self.stats.sessions
@@ -269,7 +216,8 @@ class Bridge(Machine):
             if self._core.link.phase is Phase.DOWN:
                 self._lost = "the machine does not answer"
                 break
-            if self._elsewhere():
+            wrong = self.view.link is LinkState.UID_MISMATCH
+            if wrong and self._ports.elsewhere(self.url):
                 self._lost = "another machine answers there"
                 break
             await self._sleep(self._core.deadline())
@@ -332,10 +280,7 @@ class Bridge(Machine):
             self._told = self._core.view
             if self._on_change is not None:
                 self._on_change(self._told)
-        for reached, future in self._watchers:
-            if not future.done() and reached():
-                future.set_result(None)
-        self._watchers = [pair for pair in self._watchers if not pair[1].done()]
+        self._waiters.look()
 
     def _dump(self, why: str) -> None:
         """Keep the newest raw frames: what led to a fault is asked for days later."""
@@ -345,23 +290,14 @@ class Bridge(Machine):
     def _finished(self, outcome: Outcome, final: bool) -> None:
         if outcome.status is Status.UNKNOWN:
             self._dump(outcome.code)
-        _, waiter = self._waiters.pop(outcome.cmd_id, (outcome.op, None))
-        if waiter is not None and not waiter.done():
-            waiter.set_result(outcome)
-            if not final:
-                self._orphans.add(outcome.cmd_id)
-        elif final:
-            self._orphans.discard(outcome.cmd_id)
-            self._settled[outcome.cmd_id] = outcome
+        self._waiters.finished(outcome, final)
 
     async def _until(self, reached: Callable[[], bool]) -> None:
         if reached():
             return
         if self._closing:
             raise BridgeError("The bridge is closed; make a new one.")
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._watchers.append((reached, future))
-        await future
+        await self._waiters.moment(reached)
 
     # -- asking ------------------------------------------------------------------------------------------
 
@@ -375,16 +311,10 @@ class Bridge(Machine):
         asked = self._core.submit(wanted, args, self._clock(), rev)
         if isinstance(asked, Outcome):
             return asked
-        waiter: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        self._waiters[asked] = (wanted, waiter)
+        waiter = self._waiters.expect(asked, wanted)
         self._turn()
         self._wake.set()
-        try:
-            return await waiter
-        except asyncio.CancelledError:
-            self._waiters.pop(asked, None)
-            self._orphans.add(asked)
-            raise
+        return await self._waiters.outcome(asked, waiter)
 
     async def recover(self, choice: Choice) -> Outcome:
         """A person's choice after a cut motion: `finish` it, `lower` the lift, or `leave` it to hands.
@@ -404,9 +334,8 @@ class Bridge(Machine):
         Raises:
             BridgeError: the bridge was closed meanwhile.
         """
-        await self._until(lambda: not self._orphans)
-        settled, self._settled = self._settled, {}
-        return tuple(settled[cmd_id] for cmd_id in sorted(settled))
+        await self._until(lambda: self._waiters.all_known)
+        return self._waiters.take_settled()
 
     async def wait_ready(self) -> MachineView:
         """Wait until commands are taken.

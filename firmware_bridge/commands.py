@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from firmware_bridge import messages as m
-from firmware_bridge.errors import MessageError
+from firmware_bridge.errors import LedgerError, MessageError
 from firmware_bridge.interlock import Fault, Reason
 from firmware_bridge.ledger import Intent
 from firmware_bridge.machine import Outcome, Status
@@ -24,6 +24,9 @@ from firmware_bridge.ops import Op, pack_args, unpack_result
 
 FRESH: Final = 2.0
 """Seconds for which a command that never arrived may still be sent: an older wish of a person is stale."""
+
+
+LAST_ID: Final = 0xFFFF_FFFF
 
 
 class Book(Protocol):
@@ -85,6 +88,11 @@ class CommandDesk:
         ]
         return {"last_id": self._last_id, "open": known}
 
+    @property
+    def last_id(self) -> int:
+        """The highest id in use."""
+        return self._last_id
+
     # -- sending --------------------------------------------------------------------------------------
 
     def submit(self, op: Op, args: dict[str, object], rev: int | None, now: float) -> tuple[int, m.Command]:
@@ -96,6 +104,8 @@ class CommandDesk:
         """
         packed = pack_args(op, args)
         cmd_id = self._last_id + 1
+        if cmd_id > LAST_ID:
+            raise LedgerError("All command numbers of this machine are used up; its memory must be erased.")
         intent = Intent(cmd_id, op, packed, *self._board)
         self._book.intend(intent)
         self._last_id = cmd_id
@@ -105,10 +115,15 @@ class CommandDesk:
 
     # -- what the link tells ----------------------------------------------------------------------------
 
-    def connected(self, welcome: m.Welcome, now: float) -> list[m.Query]:
-        """A session began: ask for everything open, or declare it UNKNOWN after a reset."""
+    def connected(self, welcome: m.Welcome, now: float, apart: int = 0) -> list[m.Query]:
+        """A session began: ask for everything open, or declare it UNKNOWN after a reset.
+
+        A board that has seen higher ids than this ledger had another host. The ids that one may still ask for
+        are avoided by a leap of `apart`, or it would be told that ours were its own.
+        """
         self._board = (welcome.uid, welcome.boot_id)
-        self._last_id = max(self._last_id, welcome.last_cmd)
+        if welcome.last_cmd > self._last_id:
+            self._last_id = min(LAST_ID, welcome.last_cmd + apart)
         queries = []
         for command in list(self.open.values()):
             if (command.intent.uid, command.intent.boot_id) != self._board:
@@ -149,11 +164,11 @@ class CommandDesk:
             return [_message(command)]
         return []
 
-    def withdraw(self, op: Op) -> list[m.Query]:
-        """Never send these again: questions that close, at the device, the ids that it has not seen."""
+    def withdraw(self) -> list[m.Query]:
+        """Send nothing again that is not known to run: questions that close ids the device has not seen."""
         queries = []
         for cmd_id, command in self.open.items():
-            if command.intent.op is op:
+            if not command.accepted:
                 command.born = None
                 queries.append(m.Query(cmd_id, close=True))
         return queries

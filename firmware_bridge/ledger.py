@@ -79,8 +79,12 @@ class Ledger:
         self._db.close()
 
     def last_id(self) -> int:
-        """The highest id ever used (0: none)."""
-        row = self._db.execute("SELECT max(cmd_id) FROM entries").fetchone()
+        """The highest id ever used (0: none).
+
+        Raises:
+            LedgerError: the file can not be read.
+        """
+        row = self._read("SELECT max(cmd_id) FROM entries")[0]
         return int(row[0] or 0)
 
     def intend(self, intent: Intent) -> None:
@@ -112,12 +116,22 @@ class Ledger:
         self._append(outcome.cmd_id, "outcome", body)
 
     def open_intents(self) -> tuple[Intent, ...]:
-        """Commands without a known end, oldest first."""
-        rows = self._db.execute(
+        """Commands without a known end, oldest first.
+
+        Raises:
+            LedgerError: the file can not be read.
+        """
+        rows = self._read(
             "SELECT cmd_id, body FROM entries WHERE kind = 'intent' AND cmd_id NOT IN"
             " (SELECT cmd_id FROM entries WHERE kind = 'outcome') ORDER BY cmd_id"
         )
         return tuple(_intent(cmd_id, json.loads(body)) for cmd_id, body in rows)
+
+    def _read(self, question: str) -> list[tuple[int, str]]:
+        try:
+            return self._db.execute(question).fetchall()
+        except sqlite3.Error as error:
+            raise LedgerError(f"The command ledger {self._path} can not be read ({error}).") from None
 
     def _append(self, cmd_id: int, kind: str, body: Mapping[str, object]) -> None:
         try:

@@ -21,7 +21,6 @@ from firmware_bridge import messages as m
 from firmware_bridge.codec import FROM_DEVICE, STOP, Frame, FrameDecoder, encode
 from firmware_bridge.errors import MessageError
 from firmware_bridge.machine import LinkStats
-from firmware_bridge.ops import Op
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,16 +227,17 @@ class HostLink:
             self._lose(Turn.UNANSWERED, now)
 
     def shout_stop(self) -> None:
-        """ESTOP, three times, ahead of everything and whatever the phase.
-
-        A CLEAR that waits, or waits for its answer, is not sent again: it was not meant for this stop.
-        """
-        self._queue = deque(request for request in self._queue if not _clears(request))
-        if self._pending is not None and _clears(self._pending.request):
-            self._out = self._out.replace(self._pending.wire, b"")
-            self._pending = None
+        """ESTOP, three times, ahead of everything, whatever the phase; commands before it are withdrawn."""
+        self.withdraw()
         self._out[:0] = STOP * 3
         self._sent(3, 3 * len(STOP))
+
+    def withdraw(self) -> None:
+        """Commands that wait, or wait for their answer, are not sent again: nobody wants them any more."""
+        self._queue = deque(request for request in self._queue if not isinstance(request, m.Command))
+        if self._pending is not None and isinstance(self._pending.request, m.Command):
+            self._out = self._out.replace(self._pending.wire, b"")
+            self._pending = None
 
     def take(self) -> bytes:
         """Bytes to send."""
@@ -435,7 +435,3 @@ class HostLink:
             self._rttvar = 0.75 * self._rttvar + 0.25 * abs(self._srtt - rtt)
             self._srtt = 0.875 * self._srtt + 0.125 * rtt
         self._rto = min(self.timing.rto_max, max(self.timing.rto_min, self._srtt + 4 * self._rttvar))
-
-
-def _clears(request: m.HostMessage) -> bool:
-    return isinstance(request, m.Command) and request.op == Op.CLEAR

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -37,6 +38,9 @@ OTHERS: Final = 4
 
 DUMPS: Final = 20
 """Dumps that are kept in a folder; the oldest make room."""
+
+_DUMP: Final = re.compile(r"frames-([0-9]{6,12})-[a-z0-9_]+\.jsonl")
+"""Names of dumps; what else lies in the folder is somebody else's."""
 
 WIRE: Final = frozenset({"host", "device"})
 
@@ -129,18 +133,28 @@ def parse(text: str) -> Recording:
 class SessionFile:
     """Writes a whole session as it happens; each line is with the system before the next byte is sent.
 
+    `on_lost` is called once, with the reason, when the disk refuses a line: the recording ends there.
+
     Raises:
         OSError: the file can not be made.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, on_lost: Callable[[str], None] | None = None) -> None:
+        self._path = path
         self._file: TextIO = path.open("w", encoding="utf-8")
+        self._on_lost = on_lost
 
     def __call__(self, entry: Mapping[str, Any]) -> None:
         """Add a line. A disk that is full ends the recording, never the machine."""
-        with contextlib.suppress(OSError, ValueError):
+        if self._file.closed:
+            return
+        try:
             self._file.write(line(entry))
             self._file.flush()
+        except OSError as error:
+            self.close()  # a line half written, and others after a gap, could not be played again
+            if self._on_lost is not None:
+                self._on_lost(f"The recording {self._path} ended: {error.strerror or error}.")
 
     def close(self) -> None:
         """Let the file go."""
@@ -158,12 +172,16 @@ class FaultDumps:
         """Write what is kept; the file, or None if the disk refuses. The oldest dumps make room."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            known = sorted(self._folder.glob("frames-*.jsonl"))
-            for old in known[: max(0, len(known) - DUMPS + 1)]:
+            known = sorted(
+                (int(found[1]), path)
+                for path in self._folder.iterdir()
+                if (found := _DUMP.fullmatch(path.name)) is not None
+            )
+            for _, old in known[: max(0, len(known) - DUMPS + 1)]:
                 old.unlink(missing_ok=True)
-            last = int(known[-1].name.split("-")[1]) if known else 0
+            last = known[-1][0] if known else 0
             path = self._folder / f"frames-{last + 1:06}-{why}.jsonl"
             path.write_text(recorder.text(), "utf-8")
-        except (OSError, ValueError):
+        except OSError:
             return None
         return path

@@ -23,6 +23,7 @@ from firmware_bridge.ops import Op
 from firmware_bridge.recorder import parse
 from firmware_bridge.sim.replay import replay_device, replay_host
 from firmware_bridge.transport import open_serial
+from tests.firmware_bridge.asking import done, refused, with_bridge
 
 pytestmark = pytest.mark.system
 DEALT = (14, 13, 13, 13)
@@ -67,25 +68,7 @@ def machine(folder, *options):
 
 def play(sim, scene, ledger="ledger.sqlite", **kwargs):
     """Run `scene(bridge)` with a bridge to this machine, within 30 s."""
-
-    async def whole():
-        async with asyncio.timeout(30), Bridge(sim.url, sim.folder / ledger, **kwargs) as bridge:
-            await bridge.wait_ready()
-            return await scene(bridge)
-
-    return asyncio.run(whole())
-
-
-async def done(bridge, op, **args):
-    outcome = await bridge.execute(op, **args)
-    assert outcome.status is Status.DONE, outcome
-    return outcome
-
-
-async def refused(bridge, op, **args):
-    outcome = await bridge.execute(op, **args)
-    assert outcome.status is Status.REJECTED, outcome
-    return outcome.code
+    return with_bridge(sim.url, sim.folder / ledger, scene, 30, **kwargs)
 
 
 @pytest.mark.slow
@@ -406,7 +389,7 @@ def test_a_machine_keeps_the_configuration_it_was_told_over_a_restart(tmp_path):
     async def told(bridge):
         return bridge.view, [event.code for event in bridge.events if event.code.startswith("config")]
 
-    wanted = BoardConfig("144", (18, 18, 18, 18), (0,) * 10)
+    wanted = BoardConfig("144", (18, 18, 18, 18), (0,) * 10, 0)
     with machine(tmp_path, "--state", str(tmp_path / "tiles.json")) as sim:
         view, codes = play(sim, told, config=wanted)
         assert (view.profile, view.plan, codes) == ("144", wanted.walls, ["config_sent", "config_set"])

@@ -285,3 +285,46 @@ def test_events_are_replayed_after_a_reconnect_without_gap_or_repetition():
     rig.ready()
     rig.run(5)
     assert [event.no for event in rig.host.events] == list(range(1, 12))
+
+
+# -- what nobody wants any more, and other hosts ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("stop", ["estop", "hold"])
+def test_a_command_that_was_lost_before_a_stop_is_not_sent_after_it(stop):
+    rig = Rig(3, speed=20.0, fresh="ready")
+    rig.ready()
+    rig.execute(Op.START)
+    cmd_id = rig.submit(Op.RAISE_WALLS)
+    rig.host.take()  # the line is down: neither the command nor the stop arrives
+    rig.host.hold(rig.now) if stop == "hold" else rig.host.estop()
+    rig.host.take()
+    rig.run(5.0)
+    assert rig.executed[cmd_id] == 0
+    assert [(o.status, o.code) for o in rig.outcomes[cmd_id]] == [(Status.REJECTED, "never_seen")]
+
+
+def test_the_end_of_another_hosts_command_is_not_taken_for_ours():
+    rig = Rig(4, speed=20.0, fresh="ready")
+    rig.ready()
+    rig.execute(Op.START)
+    ours = rig.submit(Op.RAISE_WALLS)
+    rig.host.take()  # the computer dies before its command has left
+    first, rig.book = rig.book, Ledger(":memory:")
+    rig.restart_host()
+    rig.ready()
+    assert rig.execute(Op.RELEASE_INTAKE, hand=0).status is Status.DONE
+    rig.book = first
+    rig.restart_host()
+    rig.run(3.0)
+    assert [o.status for o in rig.outcomes[ours]] == [Status.REJECTED]
+    assert rig.executed[ours] == 0
+
+
+def test_ids_that_are_used_up_are_said_to_be_and_not_written_down():
+    book = Ledger(":memory:")
+    desk = CommandDesk(book)
+    desk.connected(welcome(last_cmd=0xFFFF_FFFF), 100.0)
+    with pytest.raises(LedgerError, match="used up"):
+        desk.submit(Op.RAISE_WALLS, {}, None, 100.0)
+    assert book.last_id() == 0

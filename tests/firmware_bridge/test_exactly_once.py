@@ -341,6 +341,7 @@ def test_a_thousand_evenings_of_bad_luck():
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(1800)
 def test_years_of_bad_luck():
     assert all(ends_of(range(1000, 21_000)).values())
 

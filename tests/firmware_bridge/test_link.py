@@ -23,9 +23,9 @@ from firmware_bridge.link import (
 )
 from firmware_bridge.machine import LinkState, Status
 from firmware_bridge.ops import Op
-from firmware_bridge.sim.device import EVENT_RING
 from firmware_bridge.sim.faulty import PRELUDE_MAX, FaultyLine, Rates
 from firmware_bridge.sim.rig import Rig
+from firmware_bridge.sim.session import EVENT_RING
 
 
 def sent(link):
@@ -389,9 +389,9 @@ def test_a_board_of_another_definition_is_only_looked_at():
 
     def foreign(frame, message, now):
         hello(frame, message, now)
-        (welcome,) = FrameDecoder().feed(device._out.pop())
+        (welcome,) = FrameDecoder().feed(device._session.out.pop())
         theirs = replace(m.parse(welcome), schema=1)
-        device._send(theirs, welcome.seq, welcome.session)
+        device._session.send(theirs, welcome.seq, welcome.session)
 
     device._hello = foreign
     device.feed, feed = lambda data, now: (heard.append(data), feed(data, now)), device.feed
@@ -409,7 +409,7 @@ def test_a_board_of_another_definition_is_only_looked_at():
     assert rig.execute(Op.START).done
 
 
-WANTED = m.BoardConfig("144", (18, 18, 18, 18), (0,) * 10)
+WANTED = m.BoardConfig("144", (18, 18, 18, 18), (0,) * 10, 0)
 
 
 def codes(rig):
@@ -455,7 +455,7 @@ def test_nothing_moves_until_the_configuration_fits():
 
 
 def test_a_refused_configuration_is_reported_and_not_forced():
-    rig = Rig(config=m.BoardConfig("999", (21, 21, 21, 21), (0,) * 10))
+    rig = Rig(config=m.BoardConfig("999", (21, 21, 21, 21), (0,) * 10, 0))
     rig.run(5)
     assert rig.view.link is LinkState.CONFIG_MISMATCH
     told = [(event.code, event.args) for event in rig.host.events if event.code.startswith("config")]
@@ -473,7 +473,7 @@ def test_a_lost_configuration_is_repeated_or_sent_by_the_next_session(kind, time
 
 
 def test_a_command_beyond_its_time_is_reported_and_not_forgotten():
-    config = m.BoardConfig("136", (17,) * 4, (0, 0, 1000, *(0,) * 7))
+    config = m.BoardConfig("136", (17,) * 4, (0, 0, 1000, *(0,) * 7), 0)
     rig = Rig(config=config, speed=0.5)
     rig.ready()
     rig.execute(Op.START)
