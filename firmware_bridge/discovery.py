@@ -238,13 +238,15 @@ def _missing(facts: Facts) -> Iterator[Finding]:
     if facts.port is None or kind_of(facts.port) == "socket" or facts.target is not None:
         return
     there = _paths(facts.adapters)
-    yield Finding(
-        "port_missing",
-        f"There is no device at {facts.port}.",
-        f"Plug the machine in, or use {there}."
-        if there and _usb(facts)
-        else "Plug the machine in, or correct the path.",
-    )
+    if not _usb(facts):
+        start = f"quezhuo machine-sim --pty-link {facts.port.removeprefix('pty:')}"
+        fix = f"Start it with `{start}`, or correct the path."
+    elif there:
+        fix = f"Plug the machine in, or use {there}."
+    else:
+        fix = "Plug the machine in, and use the name that `ls /dev/serial/by-path` shows then."
+    what = "simulated machine" if not _usb(facts) else "device"
+    yield Finding("port_missing", f"There is no {what} at {facts.port}.", fix)
 
 
 def _allowed(device: Device, user: User) -> bool:
@@ -260,7 +262,9 @@ def _denied(facts: Facts) -> Iterator[Finding]:
     for device in _looked_at(facts):
         if _allowed(device, user):
             continue
-        if device.gid == 0 or (device.mode >> 3) & READ_WRITE != READ_WRITE:
+        if not _usb(facts):
+            fix = f"Start machine and table as the same user, {user.name}."
+        elif device.gid == 0 or (device.mode >> 3) & READ_WRITE != READ_WRITE:
             # Nobody should join the group root, and a group without rights helps nobody.
             fix = f"{RULE[:1].upper()}{RULE[1:]}, then plug the adapter in again."
         elif device.group in user.listed:

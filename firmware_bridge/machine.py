@@ -61,7 +61,7 @@ class Capability(Flag):
     COUNTS = auto()
     """Reports stacks and tiles per place."""
     MODE = auto()
-    """Chooses the machine's setting."""
+    """Takes the setting (walls, times) that is chosen for it. Without it people set the machine itself."""
     DEALS = auto()
     """Deals tiles to the places, or tells when they were taken from the walls."""
     DICE = auto()

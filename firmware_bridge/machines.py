@@ -20,7 +20,7 @@ from firmware_bridge.drivers.modbus_press import ModbusPress
 from firmware_bridge.drivers.observe import Observe
 from firmware_bridge.drivers.wiring import ObserveSettings, PressSettings
 from firmware_bridge.errors import MissingExtraError, PortAmbiguousError, ProfileError, UsageError
-from firmware_bridge.machine import MachineEvent, MachineView
+from firmware_bridge.machine import NATIVE, Capability, MachineEvent, MachineView
 from firmware_bridge.profiles import load
 from firmware_bridge.transport import open_port
 
@@ -52,6 +52,11 @@ class NativeSettings:
             raise UsageError("port: the machine needs one, such as /dev/serial/by-path/...")
         if self.uid is not None and not _UID.fullmatch(self.uid):
             raise UsageError(f"uid: the number of a board has 16 hex digits, unlike {self.uid!r}.")
+
+    @property
+    def capabilities(self) -> Capability:
+        """What such a board can have; which of it this one has it says itself."""
+        return NATIVE
 
 
 Settings: TypeAlias = NativeSettings | PressSettings | ObserveSettings
@@ -134,6 +139,7 @@ def open_machine(
     root: Path = Path("/"),
     dumps: Path | None = None,
     record: Path | None = None,
+    on_record_lost: Callable[[str], None] | None = None,
 ) -> Machine | None:
     """The machine of these settings, not yet running; None: a table without one.
 
@@ -143,7 +149,7 @@ def open_machine(
         on_change: called with each new view.
         on_event: called with each event.
         root: folder below which adapters are looked for.
-        dumps, record: what is kept of the line of our own board; see `bridge.Bridge`.
+        dumps, record, on_record_lost: what is kept of the line of our own board; see `bridge.Bridge`.
 
     Raises:
         MissingExtraError: the driver needs a library that is not installed.
@@ -165,6 +171,7 @@ def open_machine(
                 on_event=on_event,
                 dumps=dumps,
                 record=record,
+                on_record_lost=on_record_lost,
             )
         case PressSettings():
             board = _board(settings)

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from firmware_bridge.errors import ProfileError
 from firmware_bridge.interlock import RULES, Fault
-from firmware_bridge.messages import BoardConfig, config_crc
+from firmware_bridge.messages import BoardConfig
 from firmware_bridge.ops import PLACES, TIMEOUT_OPS, Op, Quad
 
 MOST_STACKS: Final = 20
@@ -108,12 +108,7 @@ class Profile:
     def config(self) -> BoardConfig:
         """What a board of ours keeps of it. A timeout that is not given is the board's own (0)."""
         steps = tuple(round(self.timeouts.get(op, 0.0) / TIMEOUT_STEP_S) for op in TIMEOUT_OPS)
-        return BoardConfig(self.id, self.walls, steps)
-
-    @property
-    def crc(self) -> int:
-        """CRC-16 of the configuration's bytes: host and board compare it at connect."""
-        return config_crc(self.config())
+        return BoardConfig(self.id, self.walls, steps, sum(self.dealt))
 
     @property
     def deals_directly(self) -> bool:
@@ -186,9 +181,17 @@ def load(name: str) -> Profile:
     if is_known(name):
         base, _, side = name.partition("@")
         return _packaged(base).without(int(side)) if side else _packaged(base)
-    if Path(name).is_file():
+    if _is_file(name):
         return _parsed(name, _text(Path(name)))
     raise ProfileError(f"There is no machine profile {name!r}; use one of {', '.join(ids())} or a TOML file.")
+
+
+def _is_file(name: str) -> bool:
+    """Whether a file has this name; one that no file can have is none."""
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 @cache
@@ -200,9 +203,23 @@ def _packaged(name: str) -> Profile:
 
 def _parsed(name: str, text: str) -> Profile:
     try:
-        return _profile(tomllib.loads(text))
-    except (tomllib.TOMLDecodeError, ProfileError) as error:
+        return _profile(_toml(text))
+    except ProfileError as error:
         raise ProfileError(f"The machine profile {name!r} can not be read: {error}") from None
+
+
+def _toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ProfileError("it is nested too deep.") from None
+    except ValueError as error:  # no TOML, or a number with more digits than Python reads
+        raise ProfileError(str(error)) from None
+
+
+def _key(key: str) -> str:
+    """A key as a message names it: on one line, whatever it is."""
+    return key if key.isprintable() and key else repr(key)
 
 
 def _text(path: Path) -> str:
@@ -215,7 +232,7 @@ def _text(path: Path) -> str:
 def _profile(data: dict[str, Any]) -> Profile:
     unknown = sorted(set(data) - _KEYS)
     if unknown:
-        raise ProfileError(f"{unknown[0]} is no key of a machine profile.")
+        raise ProfileError(f"{_key(unknown[0])} is no key of a machine profile.")
     profile = Profile(
         id=_word(data, "id", ID_BYTES),
         name=_word(data, "name", 120),
@@ -254,9 +271,15 @@ def _check(profile: Profile) -> None:
 
 def _word(data: Mapping[str, Any], key: str, longest: int) -> str:
     value = data.get(key)
-    ok = isinstance(value, str) and 0 < len(value) <= longest and (key != "id" or value.isascii())
-    if not ok or not isinstance(value, str):
-        raise ProfileError(f"{key}: a text of 1 to {longest} characters is needed.")
+    ok = (
+        isinstance(value, str)
+        and 0 < len(value) <= longest
+        and len(value.splitlines()) == 1
+        and "\0" not in value
+    )
+    if not ok or not isinstance(value, str) or (key == "id" and not value.isascii()):
+        kind = "ASCII characters" if key == "id" else "characters"
+        raise ProfileError(f"{key}: a text of 1 to {longest} {kind} is needed, on one line.")
     return value
 
 
@@ -292,7 +315,7 @@ def _times(data: Mapping[str, Any], key: str) -> dict[Op, float]:
     for name, value in table.items():
         op = Op.__members__.get(name.upper())
         if op is None or op not in MOTIONS or name != name.lower():
-            raise ProfileError(f"{key}.{name} is no motion.")
+            raise ProfileError(f"{key}.{_key(name)} is no motion.")
         times[op] = _number(value, f"{key}.{name}", LONGEST_S)
     return times
 
@@ -306,7 +329,7 @@ def _lamps(rules: Any) -> tuple[LampRule, ...]:
 def _lamp(rule: dict[str, Any], where: str) -> LampRule:
     unknown = sorted(set(rule) - {"shows", "when"})
     if unknown:
-        raise ProfileError(f"{where}.{unknown[0]} is not known; use shows and when.")
+        raise ProfileError(f"{where}.{_key(unknown[0])} is not known; use shows and when.")
     shows, when = rule.get("shows"), rule.get("when")
     known = sorted(SHOWN | set(LAMP_FAULTS))
     if shows not in known:
@@ -315,7 +338,7 @@ def _lamp(rule: dict[str, Any], where: str) -> LampRule:
         raise ProfileError(f"{where}.when: say how at least one lamp burns.")
     for lamp, lit in when.items():
         if lamp not in LAMPS:
-            raise ProfileError(f"{where}.when.{lamp} is no lamp; use {' or '.join(LAMPS)}.")
-        if lit not in set(Lit):
+            raise ProfileError(f"{where}.when.{_key(lamp)} is no lamp; use {' or '.join(LAMPS)}.")
+        if lit not in list(Lit):
             raise ProfileError(f"{where}.when.{lamp}: use {', '.join(Lit)}.")
     return LampRule(str(shows), {lamp: Lit(lit) for lamp, lit in when.items()})

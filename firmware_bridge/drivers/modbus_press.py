@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
-from firmware_bridge.abstract import Choice, Machine
-from firmware_bridge.bridge import CHOICES
+from firmware_bridge.drivers.driver import LOOK_EVERY, BoardDriver
 from firmware_bridge.drivers.line import Line
 from firmware_bridge.drivers.press_core import LIFT
 from firmware_bridge.drivers.presser import Presser
 from firmware_bridge.drivers.telling import Telling
 from firmware_bridge.drivers.watch_core import STEADY, Happening, Watch
 from firmware_bridge.drivers.wiring import PressSettings
-from firmware_bridge.errors import PortError, UsageError
+from firmware_bridge.errors import PortError
 from firmware_bridge.interlock import Lid, Magazine, Refused, Surface
 from firmware_bridge.ledger import Intent, Ledger
 from firmware_bridge.machine import (
@@ -37,20 +36,13 @@ from firmware_bridge.machine import (
 from firmware_bridge.ops import Op, Value, pack_args
 from firmware_bridge.profiles import load
 
-__all__ = ["ModbusPress", "PressSettings"]
-
-LOOK_EVERY: Final = 0.1
-"""Seconds between two looks at the inputs."""
 CONFIRM_EACH: Final = 10
 """Looks after which the series contact is read back: a board that lost its power has let it go."""
-RETRY_FIRST: Final = 0.25
-RETRY_MAX: Final = 5.0
-"""Seconds between tries to reach the board: doubling from the first to the last."""
 
 PRESSED: Final = LIFT | {Op.ROLL_DICE}
 
 
-class ModbusPress(Machine):
+class ModbusPress(BoardDriver):
     """One machine behind a relay board.
 
     Args:
@@ -79,18 +71,17 @@ class ModbusPress(Machine):
         on_event: Callable[[MachineEvent], None] | None = None,
     ) -> None:
         profile = load(settings.profile)
+        super().__init__(
+            Telling(settings.capabilities, profile.id, clock, on_change, on_event, locked=True), sleep
+        )
         self._settings = settings
         self._clock = clock
-        self._sleep = sleep
         self._watch = Watch(settings.wired, profile)
         self._presser = Presser(settings, profile, board, clock=clock, sleep=sleep)
-        self._telling = Telling(settings.capabilities, profile.id, clock, on_change, on_event, locked=True)
         self._ledger = Ledger(ledger_path)
         self._latching = asyncio.Lock()
         """Held while the lock changes: walls that come up and a release that is under way must not mix."""
-        self._closing = False
         self._looks = 0
-        self._task: asyncio.Task[None] | None = None
         self._given_up = self._give_up()
 
     def _give_up(self) -> tuple[Outcome, ...]:
@@ -104,56 +95,35 @@ class ModbusPress(Machine):
                 ended.append(outcome)
         return tuple(ended)
 
-    # -- what is known ----------------------------------------------------------------------------
-
-    @property
-    def capabilities(self) -> Capability:
-        """What this wiring can do."""
-        return self._settings.capabilities
-
-    @property
-    def view(self) -> MachineView:
-        """The last known state."""
-        return self._telling.view
-
-    @property
-    def events(self) -> Sequence[MachineEvent]:
-        """The newest events, oldest first."""
-        return tuple(self._telling.events)
-
     # -- life -------------------------------------------------------------------------------------
 
-    async def run(self) -> None:
-        """Look at the board until `close`; a board that is away shows in `view`."""
-        self._task = asyncio.current_task()
-        wait = RETRY_FIRST
-        while not self._closing:
-            try:
-                if self._telling.view.lease:
-                    await self._look()
-                    wait = LOOK_EVERY
-                else:
-                    await self._presser.open()
-                    self._reached()
-                    wait = LOOK_EVERY
-            except PortError as error:
-                lost = self._telling.view.lease
-                self._telling.failed(error)
-                wait = RETRY_FIRST if lost else min(RETRY_MAX, max(RETRY_FIRST, 2 * wait))
-            await self._sleep(wait)
+    async def _turn(self) -> float:
+        if self.view.lease:
+            await self._look()
+        else:
+            await self._presser.open()
+            able = self._settings.capabilities
+            self._telling.update(link=self._link(), lease=True, detail="", attempt=0, capabilities=able)
+        return LOOK_EVERY
 
-    async def close(self) -> None:
-        """Lock, open the series contact, and let port and ledger go."""
-        self._closing = True
-        if self._task is not None and self._task is not asyncio.current_task():
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+    async def _let_go(self) -> None:
+        """Locked, with the series contact open: the machine's button must not live on without us."""
         await self._presser.close()
-        self._telling.close()
         self._ledger.close()
 
-    def _reached(self) -> None:
-        self._telling.update(link=self._link(), lease=True, detail="", attempt=0)
+    async def _in_trouble(self, error: PortError, wait: float) -> float:
+        """With a contact that stays closed the lock is advice: say so, and see who opens early."""
+        if error.code != "contact_closed":
+            return wait
+        self._telling.update(capabilities=self._settings.capabilities & ~Capability.INHIBIT)
+        try:
+            happened = self._watch.feed(await self._presser.inputs_anyway(), self._clock())
+            for happening in happened:
+                await self._happened(happening)
+            self._told_by_lamps()
+        except PortError:
+            return wait
+        return LOOK_EVERY
 
     def _link(self) -> LinkState:
         return LinkState.RECOVER if self.view.hand_no is None else LinkState.UP
@@ -292,42 +262,10 @@ class ModbusPress(Machine):
         self._telling.update(link=self._link())
         return Outcome(Status.DONE, "ok", cmd_id, op)
 
-    async def recover(self, choice: Choice) -> Outcome:
-        """A person's choice after an unknown press. Only `leave` is possible: a person looked, and goes on.
-
-        Raises:
-            UsageError: another choice than the interface knows.
-        """
-        if choice not in CHOICES:
-            raise UsageError(f"{choice!r} is no choice; use one of {', '.join(CHOICES)}.")
-        return await self.execute(CHOICES[choice])
-
     async def resolve_open(self) -> tuple[Outcome, ...]:
         """Presses that a former process left open, and those nobody waited for: unknown. Told once."""
         ended, self._given_up = self._given_up, ()
         return ended
-
-    async def wait_ready(self) -> MachineView:
-        """Wait until commands are taken.
-
-        Raises:
-            BridgeError: closed meanwhile.
-        """
-        return await self.wait_for(lambda view: view.ready)
-
-    async def wait_for(self, reached: Callable[[MachineView], bool]) -> MachineView:
-        """Wait until the view is so.
-
-        Raises:
-            BridgeError: closed meanwhile.
-        """
-        return await self._telling.wait_for(reached)
-
-    def hold(self) -> None:
-        """Nothing: a press is over as soon as it is asked for, and the machine's own motion is its own."""
-
-    def estop(self) -> None:
-        """Nothing: a relay board can not stop a machine. The hardware loop can."""
 
 
 def _lying(view: MachineView, otherwise: Surface) -> Surface:

@@ -1,6 +1,6 @@
 """Pressing the maker's own buttons through a relay board: what to ask the board next, and what it proves.
 
-Pure: replies and monotonic seconds go in, requests and ends come out. `modbus_press` carries them out.
+Pure: replies and monotonic seconds go in, requests and ends come out. `presser` carries them out.
 
 A relay board knows no command ids, so a repeated request is a second press. Hence a press is one pulse that
 the board times by itself (the contact opens again even if this computer dies), it is asked for once, and
@@ -25,6 +25,9 @@ FLASH: Final = 0x0200
 """Address of the timed pulse of relay 0."""
 LOOK_EVERY: Final = 0.05
 """Seconds between two looks at the inputs."""
+
+LID_AFTER: Final = 10.0
+"""Seconds more for the lid switch to change once the ready lamp has told that the press was taken."""
 
 LIFT: Final = frozenset({Op.OPEN_LID, Op.CLOSE_LID, Op.RAISE_WALLS})
 """The lift button walks through these; which comes next is the machine's affair, so all obey the lock."""
@@ -114,6 +117,7 @@ class Press:
         self._before: Bits = ()
         self._sent_at = 0.0
         self._changed = 0
+        self._took = False
 
     def start(self) -> Request:
         """The first request."""
@@ -181,15 +185,20 @@ class Press:
         waited = now - self._sent_at
         if self._changed >= STEADY:
             return Ended(Status.DONE, "ok", waited)
-        if waited >= self._feedback_s:
+        limit = self._feedback_s + (LID_AFTER if self._took else 0.0)
+        if waited >= limit:
             return Ended(Status.UNKNOWN, "no_feedback", waited)
-        return Pause(min(LOOK_EVERY, self._feedback_s - waited))
+        return Pause(min(LOOK_EVERY, limit - waited))
 
     def _answered(self, inputs: Bits) -> bool:
         wired = self._settings
         if self._op not in LIFT:
             return _differs(wired.dice_input, self._before, inputs)
         dark = wired.ready_input is not None and not inputs[wired.ready_input]
+        if self._op in GOALS and wired.lid_input is not None:
+            # The lamp alone would let a lid that is never seen open count as opened, and be pressed again.
+            self._took = self._took or dark
+            return _differs(wired.lid_input, self._before, inputs)
         return dark or _differs(wired.lid_input, self._before, inputs)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 from firmware_bridge.drivers.line import BoardError, Line, silent
 from firmware_bridge.drivers.press_core import (
@@ -27,6 +28,13 @@ from firmware_bridge.errors import PortError, UsageError
 from firmware_bridge.machine import Capability, Outcome, Status
 from firmware_bridge.ops import Op
 from firmware_bridge.profiles import Profile
+
+HELD_AFTER: Final = 1.0
+"""Seconds after the end of a pulse from which a closed relay is one that stuck."""
+
+
+def _held() -> BoardError:
+    return BoardError("button_held", "A button's relay is closed; look at the relay board.")
 
 
 class Presser:
@@ -53,6 +61,8 @@ class Presser:
         self._board = board
         self._line = asyncio.Lock()
         self._pressing = False
+        self._released_at = clock()
+        """When the board has opened every button again by itself."""
 
     @property
     def capabilities(self) -> Capability:
@@ -79,7 +89,7 @@ class Presser:
             await self._reopen()
             if button_held(self._settings, await self._board.read(ReadRelays())):
                 self._board.drop()
-                raise BoardError("button_held", "A button's relay is closed; look at the relay board.")
+                raise _held()
 
     async def close(self) -> None:
         """Lock, so that the maker's button does not live on without us, and let the port go. Never raises."""
@@ -126,13 +136,28 @@ class Presser:
         """Read the relays back, and set the series contact again if the board lost it with its power.
 
         Raises:
-            PortError: the board does not answer, or the contact does not obey.
+            PortError: the board does not answer, the contact does not obey, or a button stays pressed.
         """
         async with self._line:
             await self._ready()
             locked = self._gate.locked
-            if contact_fault(self._settings, await self._board.read(ReadRelays()), locked=locked):
+            relays = await self._board.read(ReadRelays())
+            if contact_fault(self._settings, relays, locked=locked):
                 await self._set_contact(locked=locked)
+            if button_held(self._settings, relays) and self._clock() > self._released_at:
+                self._board.drop()
+                raise _held()
+
+    async def inputs_anyway(self) -> Bits:
+        """The inputs of a board whose contact does not obey: what people do is to be seen all the same.
+
+        Raises:
+            PortError: the board does not answer.
+        """
+        async with self._line:
+            if not self._board.is_open:
+                await self._board.open()
+            return await self._board.read(ReadInputs())
 
     def doubt(self) -> None:
         """A press ended unknown, perhaps a former process's: none until a person has looked."""
@@ -196,6 +221,8 @@ class Presser:
                 if isinstance(step, Write) and op in LIFT and self._gate.locked:
                     # Locked while we looked: the last moment at which nothing has been pressed.
                     return Ended(Status.REJECTED, "interlock")
+                if isinstance(step, Write):
+                    self._released_at = self._clock() + self._settings.pulse_ms / 1000 + HELD_AFTER
                 reply = await self._board.ask(step)
             step = press.next(self._clock(), reply)
         return step

@@ -24,6 +24,10 @@ PORT_STATES: Final = {
 }
 
 
+TROUBLES: Final = frozenset({"button_held", "contact_open", "contact_closed"})
+"""Troubles of a relay board with sentences of their own, more telling than that its port fails."""
+
+
 class Telling:
     """The view of one machine and everybody who wants to know of it.
 
@@ -56,6 +60,7 @@ class Telling:
         self._on_event = on_event
         self._watchers: list[tuple[Callable[[MachineView], bool], asyncio.Future[None]]] = []
         self._closed = False
+        self._trouble: str | None = None
 
     def update(self, **changes: object) -> None:
         """Tell a change of the view; one that changes nothing is not told."""
@@ -63,7 +68,8 @@ class Telling:
         if view == self.view:
             return
         view = replace(view, rev=self.view.rev + 1)
-        self.view = replace(view, code=sentence_code(view))
+        named = self._trouble is not None and view.link is LinkState.PORT_ERROR
+        self.view = replace(view, code=f"machine.{self._trouble}" if named else sentence_code(view))
         if self._on_change is not None:
             self._on_change(self.view)
         for reached, future in self._watchers:
@@ -73,6 +79,7 @@ class Telling:
 
     def failed(self, error: PortError) -> None:
         """Tell that the port can not be used, and why."""
+        self._trouble = error.code if error.code in TROUBLES else None
         self.update(
             link=PORT_STATES.get(error.code, LinkState.PORT_ERROR),
             detail=str(error),

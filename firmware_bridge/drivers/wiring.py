@@ -85,7 +85,7 @@ class PressSettings:
 
     @property
     def capabilities(self) -> Capability:
-        """What this wiring can do. A press never knows counts and never chooses a mode."""
+        """What this wiring can do. A press never knows counts."""
         able = Capability.MOVES
         if self.dice_relay is not None:
             able |= Capability.DICE

@@ -9,8 +9,10 @@ from firmware_bridge import profiles
 from firmware_bridge.codec import STOP, Frame, FrameDecoder, encode
 from firmware_bridge.interlock import Reason
 from firmware_bridge.ops import Op, pack_args
-from firmware_bridge.sim.device import EVENT_RING, REMEMBERED, Device
+from firmware_bridge.sim.device import Device
 from firmware_bridge.sim.plant import FRESH, Plant
+from firmware_bridge.sim.records import REMEMBERED
+from firmware_bridge.sim.session import EVENT_RING
 
 
 class Wire:
@@ -69,11 +71,11 @@ def test_it_introduces_itself():
     welcome = Wire().hello()
     assert (welcome.uid, welcome.boot_id, welcome.nonce, welcome.profile) == (7, 1, 99, "136")
     assert welcome.reset_cause is m.ResetCause.POWER_ON
-    assert welcome.config_crc == m.config_crc(m.BoardConfig("136", (17,) * 4, (0,) * 10))
+    assert welcome.config_crc == m.config_crc(m.BoardConfig("136", (17,) * 4, (0,) * 10, 0))
     assert (welcome.event_first, welcome.event_last) == (1, 1)
 
 
-CONFIG = m.BoardConfig("144", (18,) * 4, (0, 0, 6000, *(0,) * 7))
+CONFIG = m.BoardConfig("144", (18,) * 4, (0, 0, 6000, *(0,) * 7), 0)
 
 
 def test_a_configuration_is_taken_kept_and_told():
@@ -113,7 +115,7 @@ def test_a_configuration_waits_until_the_machine_rests(wire):
 
 def test_a_configuration_of_too_long_walls_is_refused(wire):
     assert (
-        wire.ask(m.ConfigSet(m.BoardConfig("999", (17, 21, 17, 17), (0,) * 10))).reason
+        wire.ask(m.ConfigSet(m.BoardConfig("999", (17, 21, 17, 17), (0,) * 10, 0))).reason
         == Reason.BAD_ARGUMENTS
     )
 

@@ -12,15 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from firmware_bridge.core import EVENTS_KEPT
+from firmware_bridge.event_log import EVENTS_KEPT
 from firmware_bridge.interlock import Allowed, Lid, Magazine, Surface
 from firmware_bridge.link import Phase
 from firmware_bridge.machine import LinkState, Outcome, Status
 from firmware_bridge.ops import Op
-from firmware_bridge.sim.device import EVENT_RING, REMEMBERED
-from firmware_bridge.sim.faults import MENU, Takes, When
+from firmware_bridge.sim.menu import MENU, Takes, When
 from firmware_bridge.sim.plant import SETS
+from firmware_bridge.sim.records import REMEMBERED
 from firmware_bridge.sim.rig import Rig
+from firmware_bridge.sim.session import EVENT_RING
 from station.web.sentences import SENTENCES
 
 DEALT = (14, 13, 13, 13)
@@ -219,8 +220,8 @@ class Evening:
     def remembered(self):
         """What host and board keep: bounded, whatever has happened."""
         device, host = self.rig.device, self.rig.host
-        assert len(device._table) <= REMEMBERED
-        assert len(device._ring) <= EVENT_RING
+        assert len(device._commands) <= REMEMBERED
+        assert len(device._session.ring) <= EVENT_RING
         assert len(host.events) <= EVENTS_KEPT
         assert not host.desk.open
         assert not device.plant.motions or self.rig.view.active
@@ -250,6 +251,7 @@ def test_half_an_hour_with_every_kind_of_bad_luck():
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(1800)
 def test_an_evening_of_six_hours():
     tracemalloc.start()
     try:

@@ -14,7 +14,8 @@ from firmware_bridge.interlock import Fault, Lid, Magazine, Surface
 from firmware_bridge.machine import FaultReport, LinkState, Status
 from firmware_bridge.messages import Command, CommandAck, CommandDone
 from firmware_bridge.ops import Op
-from firmware_bridge.sim.faults import MENU, Accident, Takes, When, help_text, parse_faults
+from firmware_bridge.sim.faults import Accident, parse_faults
+from firmware_bridge.sim.menu import MENU, Takes, When, help_text
 from firmware_bridge.sim.rig import Rig
 
 DEALT = (14, 13, 13, 13)

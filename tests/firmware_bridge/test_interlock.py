@@ -59,7 +59,8 @@ def told(s: State, op: Op) -> bool:  # noqa: C901 - the page of the design, sent
     if not s.lease:
         return False
     if op is Op.RESUME:
-        return s.hold and not s.running
+        under_lid = s.cut & {Op.RAISE_WALLS, Op.DEAL, Op.START_BUILD}
+        return s.hold and not s.running and not (under_lid and s.lid is Lid.OPEN) and Op.JOG not in s.cut
     if op is Op.LOWER and s.hold:
         lane_free = not any(RULES[o].lane is Lane.SURFACE for o in s.running)
         return bool(s.cut & {Op.RAISE_WALLS, Op.LOWER}) and not s.taken and lane_free
@@ -110,6 +111,7 @@ def variants():
     yield True, frozenset(), frozenset({Op.RAISE_WALLS})
     yield True, frozenset(), frozenset({Op.DEAL, Op.START_BUILD})
     yield True, frozenset(), frozenset({Op.LOWER})
+    yield True, frozenset(), frozenset({Op.JOG})
 
 
 def states():

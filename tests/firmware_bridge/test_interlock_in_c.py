@@ -216,6 +216,7 @@ def everything():
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(1800)
 def test_host_and_firmware_agree_on_the_whole_product(firmware):
     asked, answers = agree(firmware, everything())
     assert asked > 60_000_000

@@ -15,6 +15,7 @@ from firmware_bridge.errors import MissingExtraError, PortAmbiguousError, Profil
 from firmware_bridge.machine import NATIVE, Capability, LinkState, Status, supports
 from firmware_bridge.machines import DRIVERS, NativeSettings, open_machine, settings_from
 from firmware_bridge.ops import Op
+from tests.firmware_bridge.relay_kit import need_modbus
 
 PRESS = {"port": "/dev/serial/by-path/x", "lid_input": 1, "inhibit_relay": 2}
 
@@ -58,7 +59,7 @@ def test_an_unknown_profile_is_found_before_anything_is_opened(kind):
 
 
 def test_every_driver_gives_one_kind_of_machine(tmp_path):
-    pytest.importorskip("pymodbus")
+    need_modbus()
     made = [
         open_machine(NativeSettings("pty:/tmp/nowhere"), tmp_path / "a.db"),
         open_machine(PressSettings(**PRESS), tmp_path / "b.db"),
@@ -69,6 +70,7 @@ def test_every_driver_gives_one_kind_of_machine(tmp_path):
     assert [machine.capabilities == machine.view.capabilities for machine in made] == [True] * 4
     assert made[0].capabilities == NATIVE
     assert [supports(machine.capabilities, Op.OPEN_LID) for machine in made] == [True, True, False, False]
+    assert [Capability.MODE in machine.capabilities for machine in made] == [True, False, False, False]
     assert [machine.view.advisory for machine in made] == [False, False, True, True]
     assert open_machine(None, tmp_path / "e.db") is None
     assert len(DRIVERS) == 4
@@ -103,7 +105,7 @@ def test_a_table_without_a_relay_board_never_loads_its_library():
 
 
 def test_a_relay_board_is_never_opened_by_a_passing_name():
-    pytest.importorskip("pymodbus")
+    need_modbus()
     from firmware_bridge.drivers.relay_board import RelayBoard
 
     with pytest.raises(PortAmbiguousError, match="by-path"):

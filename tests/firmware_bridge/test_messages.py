@@ -50,7 +50,7 @@ STATUS = st.builds(
 )
 
 CONFIG = st.builds(
-    m.BoardConfig, st.text("abc-0123", max_size=12), QUAD, st.tuples(*[U16] * len(TIMEOUT_OPS))
+    m.BoardConfig, st.text("abc-0123", max_size=12), QUAD, st.tuples(*[U16] * len(TIMEOUT_OPS)), U8
 )
 
 MESSAGES = st.one_of(

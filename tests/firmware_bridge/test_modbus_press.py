@@ -1,13 +1,13 @@
 """The relay board: one wish is one pulse, and only feedback proves it."""
 
 import asyncio
-import importlib.util
 import struct
 
 import pytest
 
 from firmware_bridge import profiles
 from firmware_bridge.drivers.press_core import Gate, Missing, Press, ReadInputs, ReadRelays, Write, pulse
+from firmware_bridge.drivers.presser import Presser
 from firmware_bridge.drivers.watch_core import Bits
 from firmware_bridge.drivers.wiring import PressSettings
 from firmware_bridge.errors import PortError, UsageError
@@ -19,41 +19,32 @@ from tests.firmware_bridge.relay_kit import (
     LID,
     LIFT,
     READY,
-    THROWN,
     TOGGLE,
+    WIRING,
     Board,
     Clock,
     bits,
+    need_modbus,
 )
-from tests.required import go_without
 
 PROFILE = profiles.load("136")
 
 
 @pytest.fixture
 def board():
-    if importlib.util.find_spec("pymodbus") is None:
-        go_without("modbus", "needs the extra modbus: pip install -e '.[modbus]'")
+    need_modbus()
     made = Board()
+    made.lid_moves = True
     yield made
     made.close()
 
 
 def settings(board, **changed):
-    wiring = {
-        "port": board.path,
-        "reply_s": 2.0,
-        "dice_relay": DICE,
-        "inhibit_relay": CONTACT,
-        "dice_input": THROWN,
-        "lid_input": LID,
-    }
-    return PressSettings(**(wiring | changed))
+    return PressSettings(**({"port": board.path, "reply_s": 2.0, **WIRING} | changed))
 
 
 def play(board, scene, **changed):
     """Run `scene(driver)` against the board; nothing that was sent may be a toggle."""
-    from firmware_bridge.drivers.presser import Presser
     from firmware_bridge.drivers.relay_board import RelayBoard
 
     async def run():

@@ -9,15 +9,20 @@ import tty
 
 import pytest
 
+from firmware_bridge.drivers.modbus_press import ModbusPress
+from firmware_bridge.drivers.wiring import PressSettings
 from firmware_bridge.interlock import Lid, Magazine
 from firmware_bridge.machine import Status
-from tests.firmware_bridge.relay_kit import CONTACT, LID, LIFT, WIRING, Kit, hurried, profile_file
-from tests.required import go_without
-
-try:
-    import pymodbus
-except ImportError:
-    pymodbus = None
+from tests.firmware_bridge.relay_kit import (
+    CONTACT,
+    LID,
+    LIFT,
+    WIRING,
+    Kit,
+    hurried,
+    need_modbus,
+    profile_file,
+)
 
 
 def served_by(kit):
@@ -93,12 +98,10 @@ class Line:
 
 def play(tmp_path, scene):
     """Run `scene(machine, kit, line)` with driver and server on one loop."""
-    if pymodbus is None:
-        go_without("modbus", "needs the extra modbus: pip install -e '.[modbus]'")
+    need_modbus()
     from pymodbus.server import ModbusSerialServer
     from pymodbus.simulator import DataType, SimData, SimDevice
 
-    from firmware_bridge.drivers.modbus_press import ModbusPress, PressSettings
     from firmware_bridge.drivers.relay_board import RelayBoard
 
     async def run():

@@ -70,7 +70,7 @@ def test_what_stands_next_to_the_empty_side_moves_with_it(tmp_path):
         mine.without(4)
 
 
-@pytest.mark.parametrize("name", ["136@1", "102@4", "102@", "102@x"])
+@pytest.mark.parametrize("name", ["136@1", "102@4", "102@", "102@x", "x" * 5000, "x\0y"])
 def test_only_a_three_sided_setting_has_an_empty_side(name):
     assert not profiles.is_known(name)
     with pytest.raises(ProfileError, match="no machine profile"):
@@ -109,6 +109,16 @@ def packaged(name):
         (("[seconds]", LAMP.format("jam", "ready", "dim")), r"lamps\[0\].when.ready: use on, off, blink"),
         (("[seconds]", LAMP.format("jam", "ready", "on") + "x = 1"), r"seconds.x is no motion"),
         (("[seconds]", "blink_s = 0\n[seconds]"), "blink_s: seconds above 0"),
+        (
+            ("[seconds]", LAMP.format("jam", "ready", "on").replace('"on"', "[1]")),
+            r"lamps\[0\].when.ready: use",
+        ),
+        (("[seconds]", LAMP.format("jam", '"a\\nb"', "on")), r"lamps\[0\].when.'a\\nb' is no lamp"),
+        (("deal = 8.0", '"a\\nb" = 8.0'), r"seconds.'a\\nb' is no motion"),
+        (("tiles = 136", '"a\\nb" = 1'), r"'a\\nb' is no key"),
+        (('id = "136"', 'id = "a\\nb"'), "id: a text of 1 to 12 ASCII characters is needed, on one line"),
+        (("tiles = 136", "tiles = " + "9" * 5000), "can not be read"),
+        (("tiles = 136", "tiles = " + "[" * 20_000), "nested too deep"),
     ],
 )
 def test_a_profile_that_does_not_add_up_is_refused_and_its_key_named(tmp_path, change, says):
@@ -116,8 +126,9 @@ def test_a_profile_that_does_not_add_up_is_refused_and_its_key_named(tmp_path, c
     assert change[0] in text
     path = tmp_path / "mine.toml"
     path.write_text(text.replace(*change))
-    with pytest.raises(ProfileError, match=says):
+    with pytest.raises(ProfileError, match=says) as refused:
         profiles.load(str(path))
+    assert str(refused.value).isprintable(), "one line"
 
 
 def test_timeouts_and_lamps_are_data(tmp_path):
@@ -333,7 +344,7 @@ def test_a_set_of_another_game_is_told_by_its_count():
 
 
 def test_a_machine_that_deals_directly_has_more_tiles_than_its_walls():
-    profile = replace(profiles.load("136"), walls=(10, 10, 11, 11))
+    profile = profiles.load("136-dealt")
     made = Plant(profile, random.Random(1), 1.0, FRESH["loaded"](profile))
     Device(made, uid=1, boot_id=1, now=0.0)
     (ended,) = finish(made, Op.START_BUILD)

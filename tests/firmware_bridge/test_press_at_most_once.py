@@ -153,6 +153,7 @@ def test_a_wish_is_at_most_one_pulse_on_any_schedule(steps, inhibit):
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(1800)
 @settings(max_examples=3_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(STEPS, max_size=14), st.booleans())
 def test_a_wish_is_at_most_one_pulse_on_very_many_schedules(steps, inhibit):

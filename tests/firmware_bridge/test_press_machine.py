@@ -2,10 +2,11 @@
 
 import asyncio
 import contextlib
-import importlib.util
 
 import pytest
 
+from firmware_bridge.drivers.modbus_press import ModbusPress
+from firmware_bridge.drivers.wiring import PressSettings
 from firmware_bridge.errors import BridgeError, ProfileError, UsageError
 from firmware_bridge.interlock import Lid, Magazine, Reason, Refused, Surface
 from firmware_bridge.ledger import Intent, Ledger
@@ -20,9 +21,9 @@ from tests.firmware_bridge.relay_kit import (
     WIRING,
     Board,
     hurried,
+    need_modbus,
     profile_file,
 )
-from tests.required import go_without
 
 LAMPS = "".join(
     f'[[lamps]]\nshows = "{shows}"\nwhen = {{ {lamp} = "on" }}\n'
@@ -32,8 +33,7 @@ LAMPS = "".join(
 
 @pytest.fixture
 def board():
-    if importlib.util.find_spec("pymodbus") is None:
-        go_without("modbus", "needs the extra modbus: pip install -e '.[modbus]'")
+    need_modbus()
     made = Board()
     made.lid_moves = True
     yield made
@@ -49,7 +49,6 @@ class Scene:
     """A running driver with what it told."""
 
     def __init__(self, board, ledger, **changed):
-        from firmware_bridge.drivers.modbus_press import ModbusPress, PressSettings
         from firmware_bridge.drivers.relay_board import RelayBoard
 
         self.board = board
@@ -391,7 +390,6 @@ def test_nobody_waits_for_a_closed_driver(board, ledger):
 
 
 def test_an_unknown_profile_is_refused_at_once(board, ledger):
-    from firmware_bridge.drivers.modbus_press import ModbusPress, PressSettings
     from firmware_bridge.drivers.relay_board import RelayBoard
 
     with pytest.raises(ProfileError):

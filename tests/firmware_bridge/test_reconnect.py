@@ -1,16 +1,10 @@
 """Finding one's own machine again: names that last, and the board's number where names prove nothing."""
 
 import asyncio
-import contextlib
-import os
-import random
-import time
-import tty
 
 import pytest
 
-from firmware_bridge import bridge as bridge_module
-from firmware_bridge import profiles
+from firmware_bridge import port_round
 from firmware_bridge.bridge import Bridge
 from firmware_bridge.discovery import Targets, lasting, targets
 from firmware_bridge.discovery_linux import collect
@@ -23,49 +17,18 @@ from firmware_bridge.machines import (
     probe,
     with_lasting_port,
 )
-from firmware_bridge.sim.device import Device
-from firmware_bridge.sim.plant import FRESH, Plant
+from tests.firmware_bridge.pty_board import PtyBoard, point
 from tests.firmware_bridge.test_discovery import BY_ID, LOW, TOP, Tree
 
 MINE, OTHER = 0x51, 0x52
 UID = f"{MINE:016x}"
 
 
-class Board:
-    """A simulated board on a pseudo-terminal of its own, in this process."""
-
-    def __init__(self, uid):
-        self.master, self.slave = os.openpty()
-        tty.setraw(self.slave)
-        os.set_blocking(self.master, False)
-        self.tty = os.ttyname(self.slave)
-        profile = profiles.load("136")
-        plant = Plant(profile, random.Random(1), 50.0, FRESH["ready"](profile))
-        self.executed = []
-        self.device = Device(
-            plant,
-            uid=uid,
-            boot_id=random.Random(uid).getrandbits(32),
-            now=time.monotonic(),
-            on_execute=lambda cmd_id, op, boot_id: self.executed.append(op.name),
-        )
-        self.task = asyncio.create_task(self.run())
-
-    async def run(self):
-        while True:
-            with contextlib.suppress(BlockingIOError):
-                self.device.feed(os.read(self.master, 4096), time.monotonic())
-            self.device.tick(time.monotonic())
-            for frame in self.device.take():
-                with contextlib.suppress(BlockingIOError):
-                    os.write(self.master, frame)
-            await asyncio.sleep(0.005)
-
-    def unplug(self):
-        self.task.cancel()
-        for fd in (self.master, self.slave):
-            with contextlib.suppress(OSError):
-                os.close(fd)
+def plugged(uid):
+    """A board with this number at a port of its own."""
+    board = PtyBoard(uid)
+    board.plug()
+    return board
 
 
 class Ports:
@@ -79,9 +42,7 @@ class Ports:
         for name, board in zip(self.names, boards, strict=True):
             name.unlink(missing_ok=True)
             if board is not None:
-                fresh = name.with_suffix(".new")
-                fresh.symlink_to(board.tty)
-                fresh.replace(name)
+                point(name, board.tty)
 
     def targets(self):
         names = self.names if self.uid_known else self.names[:1]
@@ -92,7 +53,7 @@ def play(folder, scene, uid=UID):
     """Run `scene(bridge, ports, boards)` with two boards, the first of them ours."""
 
     async def run():
-        boards = [Board(MINE), Board(OTHER)]
+        boards = [plugged(MINE), plugged(OTHER)]
         ports = Ports(folder)
         ports.uid_known = uid is not None
         ports.point(*boards)
@@ -131,7 +92,7 @@ def test_a_link_that_leads_elsewhere_now_is_followed(tmp_path):
         await bridge.wait_ready()
         boards[0].unplug()
         await bridge.wait_for(lambda view: not view.ready)
-        boards[0] = Board(MINE)
+        boards[0] = plugged(MINE)
         ports.point(*boards)
         view = await back(bridge, boards)
         assert view.port == str(ports.names[0])
@@ -145,7 +106,7 @@ def test_a_machine_that_was_plugged_in_elsewhere_is_found_by_its_number(tmp_path
         boards[0].unplug()
         ports.point(None, None)
         await bridge.wait_for(lambda view: view.link is LinkState.PORT_MISSING)
-        boards[0] = Board(MINE)
+        boards[0] = plugged(MINE)
         ports.point(None, boards[0])
         view = await back(bridge, boards)
         assert view.port == str(ports.names[1])
@@ -182,7 +143,7 @@ def test_another_board_alone_is_never_moved(tmp_path):
 
 
 def test_the_right_board_is_found_when_it_comes_later(tmp_path, monkeypatch):
-    monkeypatch.setattr(bridge_module, "LOOK_AGAIN", 0.1)
+    monkeypatch.setattr(port_round, "LOOK_AGAIN", 0.1)
 
     async def scene(bridge, ports, boards):
         await bridge.wait_ready()
@@ -190,7 +151,7 @@ def test_the_right_board_is_found_when_it_comes_later(tmp_path, monkeypatch):
         ports.point(boards[1], None)
         await bridge.wait_for(lambda view: view.link is LinkState.UID_MISMATCH)
         await asyncio.sleep(0.3)
-        boards[0] = Board(MINE)
+        boards[0] = plugged(MINE)
         ports.point(boards[1], boards[0])
         assert (await back(bridge, boards)).port == str(ports.names[1])
 
@@ -199,7 +160,7 @@ def test_the_right_board_is_found_when_it_comes_later(tmp_path, monkeypatch):
 
 def test_two_candidates_without_a_number_refuse_motion(tmp_path):
     async def scene():
-        board = Board(MINE)
+        board = plugged(MINE)
         twins = Targets((), why=targets(twin_facts(tmp_path), uid_known=False).why)
         try:
             async with asyncio.timeout(10):

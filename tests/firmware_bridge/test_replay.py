@@ -1,6 +1,8 @@
 """Recordings: what is taken down, and that host and board do the same again when they are fed the same."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -91,6 +93,29 @@ def test_what_is_no_recording_is_refused():
         replay_host(parse('{"recording": 1, "side": "host"}\n'))
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"profile": "137"},
+        {"fresh": "spilled"},
+        {"state": {}},
+        {"state": {"plant": {}, "last_id": 1, "running": [], "uid": "1"}},
+        {"speed": "fast"},
+    ],
+)
+def test_a_header_that_makes_no_board_is_refused(changed):
+    recording = golden("jam", "device")
+    with pytest.raises(UsageError, match=r"can not be played|no state"):
+        replay_device(replace(recording, header={**recording.header, **changed}))
+
+
+@pytest.mark.parametrize("config", ["zz", "00", "ff" * 36])
+def test_a_header_with_a_broken_configuration_is_refused(config):
+    recording = golden("jam", "host")
+    with pytest.raises(UsageError, match="can not be played"):
+        replay_host(replace(recording, header={**recording.header, "config": config}))
+
+
 def test_a_line_that_was_cut_off_is_left_out():
     whole = (sessions.FOLDER / "jam.host.jsonl").read_text()
     assert parse(whole[:-5]).entries == parse(whole).entries[:-1]
@@ -151,6 +176,27 @@ def test_a_session_file_can_be_read_while_it_grows(tmp_path):
     file.close()
     recorder.note(2.0, "poll")  # a recording that has ended harms nobody
     assert len(path.read_text().splitlines()) == 2
+
+
+def test_a_full_disk_ends_the_recording_once_and_says_so():
+    told = []
+    recorder = Recorder({"side": "host"}, sink=SessionFile(Path("/dev/full"), told.append))
+    for number in range(3):
+        recorder.wire("host", b"\x01", number)
+    assert told == ["The recording /dev/full ended: No space left on device."]
+    assert len(recorder.entries) == 3, "what is kept for a dump is kept"
+
+
+def test_a_foreign_file_among_the_dumps_neither_stops_them_nor_goes(tmp_path):
+    folder = tmp_path / "frames"
+    dumps = FaultDumps(folder)
+    first = dumps.write(Recorder(), "jam")
+    foreign = folder / "frames-of-yesterday.jsonl"
+    foreign.write_text("")
+    for _ in range(DUMPS):
+        assert dumps.write(Recorder(), "jam") is not None
+    assert foreign.exists()
+    assert not first.exists()
 
 
 def test_dumps_are_numbered_and_the_oldest_make_room(tmp_path):
