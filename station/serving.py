@@ -94,8 +94,8 @@ class HttpServer:
         self._listener = listener
 
     @classmethod
-    def bind(cls, app: ASGIApp, host: str, port: int) -> Self:
-        """Bind to an address; port 0 takes a free one.
+    def bind(cls, app: ASGIApp, host: str, port: int, *, setting: str = "http_port") -> Self:
+        """Bind to an address; port 0 takes a free one. ``setting``: what a person has set the port by.
 
         Raises:
             ConfigError: that is no address or port. PortBusy: the port is taken or not allowed.
@@ -103,7 +103,7 @@ class HttpServer:
         if not host:  # the socket layer would take it for "every address of this computer"
             raise ConfigError("http_host is empty.", fix='Use "127.0.0.1", or "0.0.0.0" for every address.')
         if not 0 <= port <= MAX_PORT:
-            raise ConfigError(f"There is no port {port}.", fix=f"Set http_port from 0 to {MAX_PORT}.")
+            raise ConfigError(f"There is no port {port}.", fix=f"Set {setting} from 0 to {MAX_PORT}.")
         listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -113,7 +113,7 @@ class HttpServer:
             listener.close()
             raise PortBusy(
                 f"The address {host}:{port} can't be used: {error.strerror}.",
-                fix="Set another http_port, or 0.",
+                fix=f"Set another {setting}, or 0.",
             ) from None
         listener.setblocking(False)
         return cls(app, listener)

@@ -47,7 +47,18 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for answer in answers:
             _tell(answer)
+        _sum_up(sum(len(answer.findings) for answer in answers), port, arguments.config)
     return OK if well else NO
+
+
+def _sum_up(problems: int, port: str | None, config: str | None) -> None:
+    """What to do next: a person who reads only the last line knows."""
+    if problems:
+        say(f"{problems} {'problem' if problems == 1 else 'problems'}: mend the first, then run this again.")
+    elif config:
+        say(f"Nothing is in the way of {port}. Next: `quezhuo table --config {config}`, then its page.")
+    else:
+        say(f"Nothing is in the way of {port or 'any adapter'}.")
 
 
 def _no_machine(driver: str, *, as_json: bool) -> int:

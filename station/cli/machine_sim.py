@@ -10,8 +10,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from firmware_bridge.sim import faults
 from firmware_bridge.sim.cli import add_arguments, options_of
+from firmware_bridge.sim.menu import help_text
 from firmware_bridge.sim.process import run as run_machine
 from station.cli.failures import plain_failures
 from station.cli.output import OK
@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("--config", metavar="FILE", help="TOML file; `quezhuo config machine-sim` prints one")
     _add(parser)
-    parser.epilog = f"{parser.epilog}\n\n{faults.help_text()}"
+    parser.epilog = f"{parser.epilog}\n\n{help_text()}"
 
 
 def _add(parser: argparse.ArgumentParser) -> None:

@@ -6,10 +6,13 @@ import argparse
 import asyncio
 import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import structlog
 
+from firmware_bridge.errors import PortError
 from station.cli.output import OK, emit
 
 
@@ -33,9 +36,19 @@ def run(arguments: argparse.Namespace) -> int:
     from station.table import process
     from station.table.config import load_config as load_table
 
-    with plain_failures():
+    with plain_failures(), _sent_to_doctor(path):
         asyncio.run(process.run(load_table(path), emit))
     return OK
+
+
+@contextmanager
+def _sent_to_doctor(config: Path) -> Iterator[None]:
+    """Name the command that looks further when the machine's port does not open."""
+    try:
+        yield
+    except PortError as error:
+        error.args = (f"{error} `quezhuo doctor --config {config}` looks for what is in the way.",)
+        raise
 
 
 def log_to_stderr(*, warnings_only: bool = False) -> None:

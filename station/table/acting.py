@@ -25,6 +25,7 @@ from station.table.camera_worker import Seen, SeenHand, Unfit, encode_jpeg
 from station.table.dealing import deal_of, gold_stacks, steps_before_play
 from station.table.facts import has_red_fives
 from station.table.interpret import tiles_of
+from station.table.machine import deals_directly
 from station.table.proposal import wild_of
 from station.table.runtime import Table
 from station.table.view import Guidance
@@ -48,6 +49,8 @@ FLIPPED_ALARMS = ("changed", "gone", "moved")
 """What may have become of the flipped tile by the time of a claim that a person has to look at."""
 OPENINGS = ("lid_opened", "cycle_begun")
 """Events of a machine that keeps no lock which mean that tiles may go in."""
+FINAL_REFUSALS = frozenset({"board_refused"})
+"""Refusals that would come again for ever: a person has to mend something first."""
 RETRY_S = 0.5
 """Pause after the machine refused a step or storage failed."""
 
@@ -64,10 +67,11 @@ class Actor:
         table = self._table
         with table.watch() as changes:
             while True:
-                await self._note_openings()
-                step = c.next_step(
-                    table.session, table.machine.view if table.machine else None, self._authorised()
-                )
+                if not await self._note_openings():
+                    await asyncio.sleep(RETRY_S)
+                view = table.machine.view if table.machine else None
+                dealt = None if view is None else deals_directly(view, table.config)
+                step = c.next_step(table.session, view, self._authorised(), dealt)
                 table.ask_start(isinstance(step, c.AskStart))
                 if not isinstance(step, c.ReadHand):
                     table.guide(None)
@@ -85,23 +89,36 @@ class Actor:
                     log.warning("step failed", step=type(step).__name__, error=str(error))
                     await asyncio.sleep(RETRY_S)
 
-    async def _note_openings(self) -> None:
-        """Book that the machine was opened while tiles must not go in."""
+    async def _note_openings(self) -> bool:
+        """Book that the machine was opened while tiles must not go in; False: it can't be stored now.
+
+        What can't be stored stays in the queue, so that it is booked once the disk takes events again.
+        """
         table = self._table
-        while table.happened:
-            event = table.happened.popleft()
-            if not self._is_early(event.code):
-                continue
-            log.warning("intake opened early", hand=table.session.hand)
-            view = table.machine.view if table.machine else None
-            body = m.IntakeOpenedEarly(
-                hand=table.session.hand,
-                machine_hand=view.hand_no if view else None,
-                # A machine that holds its intake tells of a mere push at its button too.
-                opened=view is None or view.advisory or view.lid is Lid.OPEN,
-                photo=await self._frame_of_claim(),
-            )
-            await table.book(body)
+        try:
+            while table.happened:
+                event = table.happened[0]
+                if self._is_early(event.code):
+                    await self._note_early()
+                if table.happened and table.happened[0] is event:  # a full queue drops its oldest by itself
+                    table.happened.popleft()
+        except StationError as error:
+            log.warning("opening not booked", error=str(error))
+            return False
+        return True
+
+    async def _note_early(self) -> None:
+        table = self._table
+        log.warning("intake opened early", hand=table.session.hand)
+        view = table.machine.view if table.machine else None
+        body = m.IntakeOpenedEarly(
+            hand=table.session.hand,
+            machine_hand=view.hand_no if view else None,
+            # A machine that holds its intake tells of a mere push at its button too.
+            opened=view is None or view.advisory or view.lid is Lid.OPEN,
+            photo=await self._frame_of_claim(),
+        )
+        await table.book(body)
 
     def _is_early(self, code: str) -> bool:
         """Whether an event means that: a driver with a lock knows, otherwise the log does."""
@@ -115,10 +132,15 @@ class Actor:
     async def _frame_of_claim(self) -> str | None:
         """Keep the frame of this moment as evidence, but only while a claim is pending."""
         table = self._table
-        if table.session.claim is None or table.eyes is None:
+        claim = table.session.claim
+        if claim is None or table.eyes is None:
             return None
         try:
-            return table.photos.put(encode_jpeg(await table.eyes.frame()))
+            frame = await table.eyes.frame()
+            now = table.session.claim
+            if now is None or now.number != claim.number:
+                return None  # it fell while the camera looked: the hand goes on, and the camera sees hands
+            return table.photos.put(encode_jpeg(frame))
         except (VisionError, StationError) as error:
             log.warning("no frame of the opening", error=str(error))
             return None
@@ -194,7 +216,7 @@ class Actor:
         if outcome.done:
             return
         log.warning("motion", op=op.name, status=outcome.status.value, code=outcome.code)
-        if outcome.status is Status.REJECTED:
+        if outcome.status is Status.REJECTED and outcome.code not in FINAL_REFUSALS:
             await asyncio.sleep(RETRY_S)
             return
         cut = m.MotionCut(
@@ -208,9 +230,8 @@ class Actor:
         deal, sides = deal_of(table.session, table.rules), table.sides
         if op is Op.RAISE_WALLS:
             return {"stacks": by_side(deal.walls, sides)}
-        if op is not Op.DEAL:
-            return {}
-        assert deal.wall is not None
+        if op is not Op.DEAL or deal.wall is None:
+            return {}  # a machine that deals by itself does so before the dice
         assert deal.stack is not None
         return {
             "tiles": by_side(deal.tiles, sides),

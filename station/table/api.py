@@ -76,7 +76,7 @@ class _Surface:
         if not pages.same_origin(request):
             return _error(403, "cross_origin", "Requests from other sites are refused.")
         try:
-            body = await _body(request)
+            body = await pages.json_object(request, MAX_BODY)
             key, revision = _key(request), _revision(request)
         except ValueError as error:
             return _error(422, "bad_request", str(error))
@@ -123,23 +123,6 @@ class _Surface:
         else:
             data, event = pages.render_fragment(view, state, lang), "fragment"
         return pages.sse(data, event=event, event_id=state["log_pos"])
-
-
-async def _body(request: Request) -> dict[str, Any]:
-    raw = bytearray()
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > MAX_BODY:
-            raise ValueError("the body is too long")
-    if not raw:
-        return {}
-    try:
-        parsed = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise ValueError(f"the body is not JSON: {error}") from None
-    if not isinstance(parsed, dict):
-        raise ValueError("the body has to be a JSON object")
-    return parsed
 
 
 def _key(request: Request) -> str | None:

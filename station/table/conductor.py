@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from firmware_bridge.interlock import RULES as MOTIONS
 from firmware_bridge.interlock import Allowed, Lane, Lid, Magazine, Refused, Surface, may_move
 from firmware_bridge.machine import Capability, MachineView, supports
-from firmware_bridge.ops import Op, Value
+from firmware_bridge.ops import Op, Quad, Value
 from station.places import Place
 from station.session import Session, Stage
 
@@ -89,13 +89,17 @@ class AskStart:
 Step = Wait | Motion | NoteDealt | NoteReleased | NoteCut | ReadIndicator | ReadHand | AskStart
 
 
-def next_step(session: Session, view: MachineView | None, authorised: bool) -> Step:
+def next_step(
+    session: Session, view: MachineView | None, authorised: bool, dealt: Quad | None = None
+) -> Step:
     """Return the next step.
 
     Args:
         session: the fold.
         view: the machine as last reported; None for a table without one.
         authorised: whether a person's start (or choice) still covers motion.
+        dealt: tiles per side that a machine lays before the players instead of raising all walls; None: it
+            raises them.
     """
     if session.cut is not None:
         return Wait("recovery")
@@ -106,7 +110,7 @@ def next_step(session: Session, view: MachineView | None, authorised: bool) -> S
         return ReadIndicator() if session.stage is Stage.DEALT else Wait("person")
     if Capability.MOVES not in view.capabilities:
         return _watched(session)
-    return _trouble(session, view) or _machine_step(session, view, authorised)
+    return _trouble(session, view) or _machine_step(session, view, authorised, dealt)
 
 
 def _unread(session: Session) -> Place | None:
@@ -135,9 +139,11 @@ def choices(session: Session, view: MachineView | None) -> list[str]:
     """
     if view is None or Capability.MOVES not in view.capabilities:
         return ["clear"]
+    if view.estop:
+        return ["clear"]  # under a stop the machine refuses everything else, ADOPT too
     if view.hand_no is None:
         return ["adopt"] if view.hold or _in_play(session, view) else ["clear"]
-    if view.estop or not view.hold:
+    if not view.hold:
         return ["clear"]
     state = replace(view.state(), faults=frozenset(), lease=True, running=frozenset())
     able = [(name, op) for name, op in CUT_CHOICES.items() if supports(view.capabilities, op)]
@@ -168,11 +174,11 @@ def _in_play(session: Session, view: MachineView) -> bool:
     return standing or session.stage in (Stage.DICED, *PLAYED)
 
 
-def _machine_step(session: Session, view: MachineView, authorised: bool) -> Step:
+def _machine_step(session: Session, view: MachineView, authorised: bool, dealt: Quad | None) -> Step:
     ended = session.stage in (Stage.RULED, Stage.CLOSED)
     if ended or (session.overridden and not session.released):
         return _release(session, view)
-    step = _cycle_step(session, view)
+    step = _cycle_step(session, view, dealt)
     if not isinstance(step, Motion):
         return step
     answer = view.may(step.op, **step.args) if step.op is not Op.DEAL else Allowed()
@@ -197,9 +203,9 @@ def _release(session: Session, view: MachineView) -> Step:
     return Wait("other_hand")
 
 
-def _cycle_step(session: Session, view: MachineView) -> Step:
+def _cycle_step(session: Session, view: MachineView, dealt: Quad | None) -> Step:
     if session.stage is Stage.CYCLE:
-        return _prepare(view)
+        return _prepare(view, dealt)
     if session.stage is Stage.DICED:
         by_hand = not supports(view.capabilities, Op.DEAL)
         return NoteDealt() if by_hand or view.surface is Surface.DEALT else Motion(Op.DEAL)
@@ -213,8 +219,8 @@ def _cycle_step(session: Session, view: MachineView) -> Step:
     return Wait("person")
 
 
-def _prepare(view: MachineView) -> Step:
-    """Take the old hand in, build if need be, raise the walls; then the dice are a person's."""
+def _prepare(view: MachineView, dealt: Quad | None) -> Step:
+    """Take the old hand in, build if need be, raise the walls or deal; then the dice are a person's."""
     if view.hand_no is None:
         return Motion(Op.START)
     by_people = not supports(view.capabilities, Op.CLOSE_LID)
@@ -222,7 +228,11 @@ def _prepare(view: MachineView) -> Step:
         # Whoever pushes tiles in closes the lid himself, and the machine's own cycle does the rest.
         return Wait("intake") if by_people else Motion(Op.CLOSE_LID)
     if view.locked and view.surface in (Surface.WALLS_UP, Surface.DEALT):
-        return Wait("dice")  # DEALT: a cut raise was left to hands, and the walls stand
+        # DEALT: a cut raise was left to hands, and the walls stand; or the machine has dealt by itself.
+        return Wait("dice")
+    if stands_unlocked(view):
+        # Walls of a hand that was given up before its deal: they are dealt from, which locks, or go down.
+        return Wait("dice") if supports(view.capabilities, Op.DEAL) else Motion(Op.LOWER)
     building = None if by_people else _build(view)
     if building is not None:
         return building
@@ -230,8 +240,14 @@ def _prepare(view: MachineView) -> Step:
         return Wait("building")
     clear = view.surface is Surface.CLEAR and view.magazine is Magazine.READY
     if clear and not by_people:  # also while locked: after walls were lowered; a raise takes nothing in
-        return Motion(Op.RAISE_WALLS)
+        return Motion(Op.RAISE_WALLS) if dealt is None else Motion(Op.DEAL, {"tiles": dealt})
     return Wait("locked") if view.locked else Motion(Op.OPEN_LID)
+
+
+def stands_unlocked(view: MachineView) -> bool:
+    """Tell whether walls stand that belong to no hand, on a machine that only raises walls when asked."""
+    standing = view.surface is Surface.WALLS_UP and not view.locked
+    return standing and Capability.CYCLES in view.capabilities
 
 
 def _build(view: MachineView) -> Step | None:

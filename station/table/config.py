@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import msgspec
 
 from firmware_bridge.drivers.wiring import ObserveSettings, PressSettings
 from firmware_bridge.errors import BridgeError
+from firmware_bridge.machine import Capability
 from firmware_bridge.machines import DRIVERS, NativeSettings, Settings, settings_from
 from station.errors import ConfigError
 from vision.fitness import CODES
@@ -27,6 +29,7 @@ chips = 50                            # left out: the stake of the rule set
 duration_s = 3600
 driver = "native"                     # "modbus_press", "observe", or "none": a table without a machine
 serial = "/dev/serial/by-path/..."    # of the native driver; "pty:PATH" for a simulated machine
+# profile = "136"                     # setting that our board shall keep; other machines are set by hand
 # record = "line.jsonl"               # everything that goes over that line, for support
 camera = 0                            # "/dev/v4l/by-id/…", "folder:DIR", "render", or "none": typed in
 # camera_ignores = ["outside_zone"]   # what does not keep this table from reading
@@ -40,7 +43,7 @@ threads = 2                           # of the recognizer
 payment = "pei"
 
 # [native]
-# uid = "0123456789abcdef"            # the board's number, as the page shows it: only this board is used
+# uid = "0123456789abcdef"            # its number, by a tap on the page's light: only this board is used
 
 # [modbus_press]                      # a relay board presses the machine's own buttons: docs/drivers.md
 # port = "/dev/serial/by-path/..."
@@ -112,6 +115,9 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     the machine is only watched; ``none``: a table without a machine. Each has a section of its name."""
     serial: str = ""
     """Port of the native driver; the same as ``port`` in its section."""
+    profile: str = ""
+    """Setting (walls, times) that the machine shall have, for a driver that can choose it: the native one, in
+    whose section ``profile`` is the same. Empty: whatever it is set to."""
     native: dict[str, Any] = {}
     modbus_press: dict[str, Any] = {}
     observe: dict[str, Any] = {}
@@ -146,12 +152,33 @@ def load_config(path: Path) -> TableConfig:
         ) from None
     try:
         config = msgspec.toml.decode(text, type=TableConfig)
-    except msgspec.DecodeError as error:
-        raise ConfigError(f"{path}: {error}.", fix="`quezhuo config table` prints a valid file.") from None
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        said = " ".join(str(error).split())
+        raise ConfigError(f"{path}: {said}.", fix="`quezhuo config table` prints a valid file.") from None
+    _check(config, path)
+    config = _absolute(config, path.absolute().parent)
+    try:
+        machine_settings(config)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error.message}", fix=error.fix) from None
+    return config
+
+
+def _check(config: TableConfig, path: Path) -> None:
+    """Refuse what the types let through.
+
+    Raises:
+        ConfigError: a value is impossible; the message names its key.
+    """
+    broken = _control_character(msgspec.to_builtins(config))
+    if broken is not None:
+        raise ConfigError(f"{path}: {broken} holds a control character.", fix="Retype the line.")
     if config.driver not in DRIVERS:
         raise ConfigError(
             f"{path}: driver = {config.driver!r} is not known.", fix=f"Use {', '.join(DRIVERS)}."
         )
+    if config.http_port not in range(65536):
+        raise ConfigError(f"{path}: http_port = {config.http_port} is no port.", fix="Use 0 to 65535.")
     if not _NAME.fullmatch(config.table):
         raise ConfigError(
             f"{path}: table = {config.table!r} is no name.", fix="Use letters, digits, - and _."
@@ -176,12 +203,19 @@ def load_config(path: Path) -> TableConfig:
         raise ConfigError(
             f"{path}: the native driver needs a port.", fix='Set serial = "/dev/…" or driver = "none".'
         )
-    config = _absolute(config, path.absolute().parent)
-    try:
-        machine_settings(config)
-    except ConfigError as error:
-        raise ConfigError(f"{path}: {error.message}", fix=error.fix) from None
-    return config
+
+
+def _control_character(value: Any, key: str = "") -> str | None:
+    """Return the key of the first text that no name, path or address can be; None: all are fit to be used."""
+    if isinstance(value, str):
+        return key if any(unicodedata.category(sign) == "Cc" for sign in value) else None
+    inner: Iterable[tuple[object, Any]] = ()
+    if isinstance(value, dict):
+        inner = value.items()
+    elif isinstance(value, list | tuple):
+        inner = enumerate(value)
+    found = (_control_character(part, f"{key}.{name}" if key else str(name)) for name, part in inner)
+    return next((name for name in found if name is not None), None)
 
 
 def machine_settings(config: TableConfig) -> Settings | None:
@@ -197,6 +231,10 @@ def machine_settings(config: TableConfig) -> Settings | None:
         if native.get("port", config.serial) != config.serial:
             raise ConfigError("[native] port: serial names another one.", fix="Leave one of the two out.")
         native["port"] = config.serial
+    if config.profile and config.driver == "native":
+        if native.get("profile", config.profile) != config.profile:
+            raise ConfigError("[native] profile: profile names another one.", fix="Leave one of the two out.")
+        native["profile"] = config.profile
     sections: dict[str, tuple[bool, Callable[[], Settings]]] = {
         "native": (bool(native), lambda: settings_from(NativeSettings, native)),
         "modbus_press": (bool(press), lambda: settings_from(PressSettings, press)),
@@ -210,7 +248,13 @@ def machine_settings(config: TableConfig) -> Settings | None:
             made[name] = make()
         except BridgeError as error:
             raise ConfigError(f"[{name}] {error}", fix="See docs/drivers.md.") from None
-    return made.get(config.driver)
+    settings = made.get(config.driver)
+    if config.profile and (settings is None or Capability.MODE not in settings.capabilities):
+        raise ConfigError(
+            f"profile: driver = {config.driver!r} can not choose the machine's setting.",
+            fix="Leave it out, and set the machine by hand; a section's own profile says what it is set to.",
+        )
+    return settings
 
 
 def _absolute(config: TableConfig, base: Path) -> TableConfig:
@@ -226,6 +270,7 @@ def _absolute(config: TableConfig, base: Path) -> TableConfig:
     return msgspec.structs.replace(
         config,
         home=str(base / config.home),
+        profile=_profile(config.profile, base),
         tilesets=tuple(str(base / name) for name in config.tilesets),
         central=central,
         camera=camera,
@@ -240,12 +285,17 @@ def _port(port: str, base: Path) -> str:
     return f"pty:{base / port.removeprefix('pty:')}" if port.startswith("pty:") else port
 
 
+def _profile(profile: str, base: Path) -> str:
+    """Return a machine profile's id, or the absolute path of its file."""
+    return str(base / profile) if profile.endswith(".toml") else profile
+
+
 def _settled(section: dict[str, Any], base: Path) -> dict[str, Any]:
     """Return a driver's section with absolute paths; wrong types are left for the check that names them."""
     changed = dict(section)
     port, profile = section.get("port"), section.get("profile")
     if isinstance(port, str):
         changed["port"] = _port(port, base)
-    if isinstance(profile, str) and profile.endswith(".toml"):
-        changed["profile"] = str(base / profile)
+    if isinstance(profile, str):
+        changed["profile"] = _profile(profile, base)
     return changed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from engine.rulesets import RuleSet
@@ -10,10 +11,11 @@ from firmware_bridge import profiles
 from firmware_bridge.abstract import Machine
 from firmware_bridge.interlock import RULES, Lane, Surface
 from firmware_bridge.machine import Capability, MachineView, Outcome
-from firmware_bridge.ops import Op
+from firmware_bridge.ops import Op, Quad
 from station.places import by_side
 from station.session import Session, Stage
 from station.table.conductor import CUT_CHOICES
+from station.table.config import TableConfig
 from station.table.decide import Device
 
 
@@ -29,6 +31,8 @@ def machine_object(view: MachineView) -> dict[str, Any]:
         "progress": list(view.progress),
         "walls": list(view.walls),
         "fault": view.fault,
+        "fault_side": view.faults[0].place if view.faults else None,
+        "fault_tiles": view.faults[0].count if view.faults else 0,
         "hold": view.hold,
         "estop": view.estop,
         "moving": [active.op.name for active in view.active],
@@ -55,6 +59,18 @@ def next_walls_stand(view: MachineView, session: Session) -> bool:
     newer = view.hand_no is not None and view.hand_no != session.machine_hand
     by_people = Capability.CYCLES not in view.capabilities
     return by_people and between and session.released and newer and view.surface is Surface.WALLS_UP
+
+
+def holds_other_hand(view: MachineView, session: Session) -> bool:
+    """Tell whether the machine is locked with a hand that this log never booked, so that nobody releases it.
+
+    One of another session, or one that was given up while the machine was away: a person unlocks it, with a
+    reason.
+    """
+    ended = session.stage in (Stage.RULED, Stage.CLOSED) and not session.released
+    held = view.ready and view.locked and view.hand_no is not None
+    unknown = session.machine_hand is None or view.hand_no != session.machine_hand
+    return ended and held and unknown and Capability.CYCLES in view.capabilities
 
 
 def device_of(view: MachineView, session: Session) -> Device:
@@ -90,6 +106,24 @@ async def recover(machine: Machine, choice: str, machine_hand: int | None) -> Ou
     if choice == "clear" or (cleared is not None and not cleared.done):
         return cleared
     return await machine.execute(CUT_CHOICES[choice])
+
+
+def deals_directly(view: MachineView, config: TableConfig) -> Quad | None:
+    """Return the tiles per side that this machine lays before the players; None: it raises all as walls.
+
+    By the profile that the board keeps: one of this program, or the one that the table's file names.
+    """
+    name = view.profile
+    if not profiles.is_known(name):
+        name = config.profile or str(config.native.get("profile") or "")
+        if not name or _profile(name).id != view.profile:
+            return None
+    profile = _profile(name)
+    return profile.dealt if profile.deals_directly else None
+
+
+_profile = cache(profiles.load)
+"""Asked for at every step; a file is read once, when the table begins."""
 
 
 def has_other_set(view: MachineView, rules: RuleSet, sides: Sequence[int]) -> bool:

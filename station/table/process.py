@@ -213,6 +213,11 @@ async def run(config: TableConfig, ready: Callable[[dict[str, object]], None]) -
         for table in tables:
             table.machine_told(event)
 
+    def unrecorded(why: str) -> None:
+        log.warning("record", lost=why)
+        for table in tables:
+            table.record_lost()
+
     machine = open_machine(
         settings,
         home / "commands.db",
@@ -220,6 +225,7 @@ async def run(config: TableConfig, ready: Callable[[dict[str, object]], None]) -
         on_event=told,
         dumps=home / "frames",
         record=Path(config.record) if config.record else None,
+        on_record_lost=unrecorded,
     )
     table = Table(config, rules, writer, PhotoStore(home / "photos"), machine, eyes, clock)
     table.port_to_use = port_to_use

@@ -30,7 +30,14 @@ from station.table.asking import need
 from station.table.conductor import choices
 from station.table.config import TableConfig
 from station.table.dealing import FlowerTime, flower_time
-from station.table.machine import device_of, has_other_set, machine_object, next_walls_stand, recover
+from station.table.machine import (
+    device_of,
+    has_other_set,
+    holds_other_hand,
+    machine_object,
+    next_walls_stand,
+    recover,
+)
 from station.table.opening import check_unchanged, opened_by
 from station.table.photos import PhotoStore
 from station.table.ports import EventWriter, Eyesight
@@ -99,6 +106,8 @@ class Table(Broadcast):
         self.asks_start = False
         self.port_to_use: str | None = None
         """The port's lasting name, where the configuration has one that does not last."""
+        self.recorded = True
+        """Whether the recording of the line that was asked for, if any, is still written."""
         self.happened: deque[MachineEvent] = deque(maxlen=HAPPENINGS_KEPT)
         """What the machine reported by itself and nobody has looked at yet."""
         self._flower_time = FlowerTime.NONE
@@ -136,6 +145,8 @@ class Table(Broadcast):
             machine=machine_object(self.machine.view) if self.machine else None,
             walls_stand=self.machine is not None and next_walls_stand(self.machine.view, self.session),
             port_to_use=self.port_to_use,
+            recorded=self.recorded,
+            other_hand=self.machine is not None and holds_other_hand(self.machine.view, self.session),
             camera=self.camera_code,
             frame_at=self.frame_at,
             refused=self.eyes.refused if self.eyes else (),
@@ -160,6 +171,11 @@ class Table(Broadcast):
     def machine_told(self, event: MachineEvent) -> None:
         """Take note of what the machine reports by itself; the actor books what belongs in the log."""
         self.happened.append(event)
+        self.changed()
+
+    def record_lost(self) -> None:
+        """Show that the disk refused the recording of the machine's line."""
+        self.recorded = False
         self.changed()
 
     def tick(self) -> None:

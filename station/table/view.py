@@ -66,7 +66,8 @@ class Surroundings:
     zone from being read. ``choices``: how a person may go on after a cut motion. ``sides``: the side of the
     table of each place. ``other_set``: the machine builds other walls than the rules want. ``walls_stand``:
     people have run the machine already, and the next hand's walls stand. ``port_to_use``: the lasting name
-    that should stand in the configuration.
+    that should stand in the configuration. ``recorded``: false when the disk refused to record the line.
+    ``other_hand``: the hand is ruled, and the machine is locked with one that the log does not know.
     """
 
     machine: dict[str, Any] | None = None
@@ -84,6 +85,8 @@ class Surroundings:
     other_set: bool = False
     walls_stand: bool = False
     port_to_use: str | None = None
+    recorded: bool = True
+    other_hand: bool = False
 
 
 def state_object(
@@ -112,7 +115,13 @@ def state_object(
         "break": _break(session, rules),
         "flowers": _flowers(session, rules, around.now),
         "indicator": _indicator(session),
-        "machine": None if around.machine is None else {**around.machine, "walls_stand": around.walls_stand},
+        "machine": None
+        if around.machine is None
+        else {
+            **around.machine,
+            "walls_stand": around.walls_stand,
+            "other_hand": around.other_hand,
+        },
         "camera": {"code": around.camera, "age_s": _age(around), "refused": list(around.refused)},
         "tilesets": None if around.tilesets is None else around.tilesets.to_json(),
         "guidance": None if around.guidance is None else around.guidance.to_json(),
@@ -170,6 +179,8 @@ def _cycle_phase(machine: dict[str, Any] | None) -> str:
         return "intake" if machine["lid"] == "OPEN" else "dice"
     if machine["surface"] in ("WALLS_UP", "DEALT") and machine["locked"]:
         return "dice"
+    if machine["surface"] == "WALLS_UP" and _able(machine, "deals") and _able(machine, "cycles"):
+        return "dice"  # those of a hand that was given up before its deal
     if machine["surface"] in ("DEALT", "WALLS_UP", "COLLECTING"):
         return "intake"
     if not _able(machine, "cycles"):
@@ -255,6 +266,8 @@ def _messages(session: Session, around: Surroundings) -> list[dict[str, Any]]:
     if phase(session, around) in AT_EASE:
         if around.port_to_use is not None:
             messages.append({"code": "machine.unstable_name", "params": {"use": around.port_to_use}})
+        if not around.recorded:
+            messages.append({"code": "machine.record_lost", "params": {}})
         messages += [{"code": f"camera.refused.{wish}", "params": {}} for wish in around.refused]
     return messages
 

@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Final
 
-import msgspec
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
@@ -23,6 +24,8 @@ LOOK_S: Final = 0.15
 BEAT_S: Final = 5.0
 STREAMS: Final = 16
 """Pages that may be open at once."""
+HERE: Final = ("127.0.0.1", "localhost")
+"""Names by which the page may be asked for: it is served on loopback only."""
 
 
 def app(desk: Desk) -> Starlette:
@@ -37,7 +40,9 @@ def app(desk: Desk) -> Starlette:
             Route("/fault", surface.fault, methods=["POST"]),
             Route("/do", surface.do, methods=["POST"]),
             pages.static_mount(),
-        ]
+        ],
+        # A name that leads here by a stranger's doing makes his pages look like ours.
+        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=HERE)],
     )
 
 
@@ -66,6 +71,8 @@ class _Surface:
 
     async def _stream(self, lang: str) -> AsyncIterator[bytes]:
         """The changing part, now and after every change."""
+        if self._streams >= STREAMS:
+            return  # many that asked at the same moment: the page asks again
         self._streams += 1
         try:
             shown, quiet, words = "", 0.0, Words.of(lang)
@@ -95,28 +102,14 @@ class _Surface:
         if not pages.same_origin(request):
             return _refused(403, "cross_origin", "Requests from other sites are refused.")
         try:
-            body = await _body(request)
-            act(body)
+            act(await pages.json_object(request, MAX_BODY))
         except ValueError as error:
             return _refused(422, "bad_request", f"The request can't be read: {error}.")
+        except ClientDisconnect:
+            return _refused(400, "gone", "The request was not sent to its end.")
         except BridgeError as error:
             return _refused(422, "usage", str(error))
         return JSONResponse({"ok": True})
-
-
-async def _body(request: Request) -> dict[str, Any]:
-    raw = bytearray()
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > MAX_BODY:
-            raise ValueError("it is too long")
-    try:
-        body = msgspec.json.decode(bytes(raw))
-    except (msgspec.DecodeError, RecursionError):
-        raise ValueError("it is not JSON") from None
-    if not isinstance(body, dict):
-        raise ValueError("it is no object")
-    return body
 
 
 def _refused(status: int, code: str, message: str) -> Response:

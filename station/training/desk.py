@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from firmware_bridge.errors import UsageError
 from firmware_bridge.interlock import Allowed
-from firmware_bridge.machine import ActiveOp, LinkState, MachineView, sentence_code
+from firmware_bridge.machine import ActiveOp, LinkState, MachineEvent, MachineView, sentence_code
 from firmware_bridge.ops import Op, Value
-from firmware_bridge.sim.faults import MENU, MOTIONS, NOW, Item, When, parse_faults, tells
+from firmware_bridge.sim.faults import parse_faults, tells
+from firmware_bridge.sim.menu import MENU, MOTIONS, NOW, Item, When
 from firmware_bridge.sim.mishaps import NOTHING
 from firmware_bridge.sim.process import Simulator
 
@@ -33,7 +34,7 @@ class Desk:
         self._ordered = ""
         self._hand = 0
         self._pressed_at = float("-inf")
-        self._events = 0
+        self._newest: MachineEvent | None = None
 
     # -- asking -------------------------------------------------------------------------------------------
 
@@ -155,10 +156,10 @@ class Desk:
     def _early(self) -> bool:
         """Whether the button was pressed a moment ago."""
         events, now = self._practice.core.events, time.monotonic()
-        number = events[-1].no + events[-1].boot_id * 1_000_000 if events else 0
-        if number != self._events:
-            self._events = number
-            if events and events[-1].code == EARLY:
+        newest = events[-1] if events else None
+        if newest != self._newest:
+            self._newest = newest
+            if newest is not None and newest.code == EARLY:
                 self._pressed_at = now
         return now - self._pressed_at < EARLY_SHOWN
 

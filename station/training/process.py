@@ -23,7 +23,7 @@ async def run(options: SimOptions, port: int, say: Callable[[dict[str, Any]], No
     """
     simulator = Simulator(options)
     try:
-        server = HttpServer.bind(app(Desk(simulator)), "127.0.0.1", port)
+        server = HttpServer.bind(app(Desk(simulator)), "127.0.0.1", port, setting="page")
         say({"ready": True, "pty": simulator.pty, "http": server.address, "pid": os.getpid()})
         await _serve(simulator, server, control=options.control, say=say)
     finally:

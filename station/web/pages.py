@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
+import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.requests import Request
@@ -178,6 +179,28 @@ def plain_page(request: Request, name: str, values: Mapping[str, Any]) -> Respon
 def render_part(name: str, values: Mapping[str, Any], lang: str) -> str:
     """Render template ``<name>.html``, a part of a page, with the values as ``m``."""
     return _environment(lang).get_template(f"{name}.html").render(m=values)
+
+
+async def json_object(request: Request, longest: int) -> dict[str, Any]:
+    """The JSON object in a request's body of at most ``longest`` bytes; an empty body is an empty object.
+
+    Raises:
+        ValueError: it is something else. ClientDisconnect: it was not sent to its end.
+    """
+    raw = bytearray()
+    async for chunk in request.stream():
+        raw += chunk
+        if len(raw) > longest:
+            raise ValueError("the body is too long")
+    if not raw:
+        return {}
+    try:
+        parsed = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ValueError(f"the body is not JSON: {error}") from None
+    if not isinstance(parsed, dict):
+        raise ValueError("the body has to be a JSON object")
+    return parsed
 
 
 def same_origin(request: Request) -> bool:

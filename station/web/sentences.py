@@ -61,14 +61,23 @@ MACHINE: Final[dict[str, str]] = {
     "machine.link_down": N_(
         "The machine does not answer. Check its cable; the table can be played on by hand"
     ),
-    "machine.port_missing": N_("The cable of the machine is not plugged in"),
-    "machine.port_busy": N_("Another program uses the port of the machine"),
-    "machine.port_denied": N_("No permission to use the port of the machine"),
+    "machine.port_missing": N_(
+        "The cable of the machine is not plugged in: plug it in, or correct the port in the table's file"
+    ),
+    "machine.port_busy": N_(
+        "Another program uses the port of the machine: quezhuo doctor names it, end that one"
+    ),
+    "machine.port_denied": N_(
+        "No permission to use the port of the machine: quezhuo doctor names the command that helps"
+    ),
     "machine.port_ambiguous": N_(
         "The name of the machine's port fits several cables: nothing is moved by it"
     ),
     "machine.unstable_name": N_(
         "The machine's port may have another name after the next start: write %(use)s into the table's file"
+    ),
+    "machine.record_lost": N_(
+        "The machine's line is no longer recorded: the disk refused the file. Everything else goes on"
     ),
     "machine.advisory": N_("The lock is only advice here: open the machine after the ruling, not before"),
     "machine.no_reply": N_("Perhaps the machine has moved, perhaps not. Look at it first"),
@@ -81,11 +90,19 @@ MACHINE: Final[dict[str, str]] = {
     ),
     "machine.button_held": N_("A relay keeps a button of the machine pressed: look at the relay board"),
     "machine.board_refused": N_("The relay board refuses: check how it is wired and set"),
-    "machine.port_error": N_("The port of the machine fails"),
-    "machine.other_set": N_("The machine is set to another number of tiles than these rules need"),
+    "machine.port_error": N_(
+        "The port of the machine fails: pull its plug and put it back, then ask quezhuo doctor"
+    ),
+    "machine.other_set": N_(
+        "The machine is set to another number of tiles than these rules need: set it to the rules' number"
+    ),
     "machine.recover": N_("The machine was just switched on. Look at the table first"),
-    "machine.uid_mismatch": N_("This is another machine than the one of this table"),
-    "machine.version_mismatch": N_("The machine speaks another protocol version"),
+    "machine.uid_mismatch": N_(
+        "This is not the machine of this table: swap the cables back, or correct uid in the table's file"
+    ),
+    "machine.version_mismatch": N_(
+        "The machine speaks another protocol version: update its board or this program"
+    ),
     "machine.config_mismatch": N_(
         "The machine has other settings than this table. They are set once it rests and the table is clear"
     ),

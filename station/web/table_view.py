@@ -12,10 +12,19 @@ from station.web.deal_view import clock_text, flower_clock, throw, top_view
 from station.web.place_view import State, names_of, place_views
 from station.web.rule_texts import RuleTexts
 from station.web.sentences import DOUBTS, FITNESS, PHASES, RULINGS
+from station.web.training_words import STEPS
 from station.web.words import Words
 
 CLAIM_PHASES: Final = frozenset({"claim", "verdict"})
 MACHINE_WELL: Final = frozenset({"machine.ok", "machine.moving", "machine.none"})
+UNANSWERED: Final = frozenset({"no_feedback", "no_reply"})
+"""Why a press of a relay counts as unanswered."""
+PRESS_STEPS: Final = (
+    N_("Did the machine move? Then choose, and finish with the machine’s own button"),
+    N_("It did not: choose, then press its own button by hand. If that works, look at the relay’s wires"),
+)
+NO_MACHINE: Final[Mapping[str, Any]] = {"code": "machine.none"}
+MACHINE_AT_PORT: Final = MACHINE_WELL | {"machine.uid_mismatch"}
 CAMERA_WELL: Final = frozenset({"camera.ok", "camera.none"})
 CENTRAL_WELL: Final = frozenset({"central.up", "central.none", "central.off"})
 DOUBTS_OF_ALL: Final = frozenset(
@@ -64,7 +73,7 @@ def clock(state: State, words: Words) -> dict[str, Any]:
 
 def health(state: State, words: Words, names: Mapping[int, str]) -> list[Health]:
     """Machine, camera and network in words. A device that a table does not have is well."""
-    machine = state.get("machine") or {"code": "machine.none"}
+    machine = state.get("machine") or NO_MACHINE
     camera = state.get("camera") or {"code": "camera.none"}
     central = state.get("central") or {"code": "central.none"}
     network, net_ok = words.sentence(central["code"], None, names), central["code"] in CENTRAL_WELL
@@ -75,7 +84,7 @@ def health(state: State, words: Words, names: Mapping[int, str]) -> list[Health]
         Health(
             words.say("Machine"),
             machine["code"] in MACHINE_WELL,
-            _machine_words(machine, words, names),
+            _machine_words(state, words, names),
         ),
         Health(
             words.say("Camera"),
@@ -130,10 +139,18 @@ def doubts_of_all(laid: Mapping[str, Any], words: Words) -> list[str]:
     ]
 
 
-def _machine_words(machine: Mapping[str, Any], words: Words, names: Mapping[int, str]) -> str:
-    """State of the machine, and which board answers where, for who compares it with the table's file."""
-    told = words.sentence(machine["code"], machine.get("params"), names)
-    if machine["code"] not in MACHINE_WELL or not machine.get("uid"):
+def _machine_words(state: State, words: Words, names: Mapping[int, str]) -> str:
+    """State of the machine: of a fault at which side, else which board answers where.
+
+    The latter is for who compares it with the table's file.
+    """
+    machine = state.get("machine") or NO_MACHINE
+    code = machine["code"]
+    told = words.sentence(code, machine.get("params"), names)
+    if code == f"machine.fault.{machine.get('fault')}":
+        sides = {int(p.get("side", p["place"])): names.get(p["place"], "") for p in state.get("places") or []}
+        return " · ".join([told, *_fault_words(machine, words, sides)])
+    if code not in MACHINE_AT_PORT or not machine.get("uid"):
         return told
     return words.say(
         "%(state)s. Board %(uid)s at %(port)s",
@@ -141,6 +158,42 @@ def _machine_words(machine: Mapping[str, Any], words: Words, names: Mapping[int,
         uid=machine["uid"],
         port=machine.get("port") or "?",
     )
+
+
+def _fault_words(machine: Mapping[str, Any], words: Words, sides: Mapping[int, str]) -> list[str]:
+    """At whose side to look, and for how many tiles. ``sides``: side → name of the player."""
+    side, tiles = machine.get("fault_side"), int(machine.get("fault_tiles") or 0)
+    told = []
+    if side is not None and sides.get(side):
+        told.append(words.say("at the side of %(name)s", name=sides[side]))
+    elif side is not None:
+        told.append(words.say("side %(n)s", n=side + 1))
+    if tiles:
+        told.append(words.many("%(n)s tile", "%(n)s tiles", tiles))
+    return told
+
+
+def board_words(machine: Mapping[str, Any], words: Words) -> str:
+    """Port in use and, once it told, number of the board there; empty without a port."""
+    port, uid = machine.get("port"), machine.get("uid")
+    if not port:
+        return ""
+    return (
+        words.say("Board %(uid)s at %(port)s", uid=uid, port=port)
+        if uid
+        else words.say("Port %(port)s", port=port)
+    )
+
+
+def machine_steps(state: State, words: Words) -> list[str]:
+    """What to do about the machine's trouble before anything is chosen."""
+    if (state.get("recovery") or {}).get("why") in UNANSWERED:
+        return [words.say(step) for step in PRESS_STEPS]
+    code = (state.get("machine") or {}).get("code") or ""
+    if code == "machine.estop":
+        return [words.say(step) for step in STEPS[code]]
+    # The last step is the choice itself, which the page offers as buttons.
+    return [words.say(step) for step in STEPS.get(code, ())[:-1]] if code.startswith("machine.fault.") else []
 
 
 def _camera_words(camera: Mapping[str, Any], words: Words, names: Mapping[int, str]) -> str:
@@ -166,6 +219,8 @@ def notices(state: State, words: Words, names: Mapping[int, str], texts: RuleTex
     told += [h.sentence for h in health(state, words, names) if not h.ok and h.sentence]
     if state["phase"] == "recovery":  # the page says this in large letters already
         told = [t for t in told if t != words.sentence("machine.hold")]
+    # A refusal says the same as the light, which adds a side or a board: once is enough.
+    told = [t for t in told if not any(other != t and other.startswith(t) for other in told)]
     return list(dict.fromkeys(told))
 
 
@@ -248,6 +303,8 @@ def common(state: State, words: Words) -> dict[str, Any]:
         "dealer": next((p for p in places if p.dealer), None),
         "clock": clock(state, words),
         "health": health(state, words, names),
+        "board": board_words(machine, words),
+        "machine_steps": machine_steps(state, words),
         "tileset": tileset(state, words),
         "notices": notices(state, words, names, texts),
         "guidance": guidance(state, words, names),
@@ -260,6 +317,7 @@ def common(state: State, words: Words) -> dict[str, Any]:
         **_tile_set(texts, words),
         "can_undo": bool(state.get("can_undo", True)),
         "locked": _holds(machine),
+        "other_hand": bool(machine.get("other_hand")),
         **_attached(machine),
         "resuming": state["phase"] == "start" and int(state["hand_no"]) > int(state["hand_count"]),
         "claiming": state["phase"] in CLAIM_PHASES and bool(state.get("claim")),

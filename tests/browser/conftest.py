@@ -107,19 +107,34 @@ def site(served):
 
 
 @pytest.fixture
-def open_page(browser, site, request):
-    """Open a sample page; at the end no page may have logged an error (a broken policy, a missing file)."""
+def new_page(browser):
+    """Make an empty page; at the end none may have logged an error (a broken policy, a missing file)."""
     contexts, complaints = [], []
 
-    def open_(view, state=None, *, size=(1024, 600), lang="zh-Hans", theme=None, before=None, live=True):
+    def new(size, **options):
         context = browser.new_context(
-            viewport={"width": size[0], "height": size[1]}, has_touch=True, locale="zh-CN"
+            viewport={"width": size[0], "height": size[1]}, has_touch=True, **options
         )
         contexts.append(context)
         context.set_default_timeout(5000)
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
+        return page
+
+    new.complaints = complaints
+    yield new
+    for context in contexts:
+        context.close()
+    assert not complaints
+
+
+@pytest.fixture
+def open_page(new_page, site):
+    """Open a sample page."""
+
+    def open_(view, state=None, *, size=(1024, 600), lang="zh-Hans", theme=None, before=None, live=True):
+        page = new_page(size, locale="zh-CN")
         if before:
             before(page)
         wish = f"&theme={theme}" if theme else ""
@@ -129,11 +144,8 @@ def open_page(browser, site, request):
             page.wait_for_selector("body[data-live]")
         return page
 
-    open_.complaints = complaints
-    yield open_
-    for context in contexts:
-        context.close()
-    assert not complaints
+    open_.complaints = new_page.complaints
+    return open_
 
 
 @pytest.fixture

@@ -66,6 +66,8 @@ SHEETS = [
     ("play", "[data-sheet=ruling]"),
     ("verdict_win", "[data-sheet=penalty]"),
     ("play", ".player"),
+    ("play", ".light"),
+    ("fault", ".light"),
 ]
 
 

@@ -86,6 +86,7 @@ def test_a_busy_serial_port_is_told(tmp_path: Path) -> None:
         got, lines = _refusal(tmp_path / "table.toml", BASE + f'serial = "{os.ttyname(far)}"\n')
         assert (got, len(lines)) == (3, 1)
         assert "another" in lines[0] or str(os.getpid()) in lines[0]
+        assert f"`quezhuo doctor --config {tmp_path / 'table.toml'}`" in lines[0]
     finally:
         os.close(main)
         os.close(far)

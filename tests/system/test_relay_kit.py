@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import threading
@@ -14,8 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.firmware_bridge.relay_kit import CONTACT, LIFT, Board
-from tests.required import go_without
+from tests.firmware_bridge.relay_kit import CONTACT, LIFT, Board, need_modbus
 from tests.system.running import LEASHED, leash
 
 pytestmark = [pytest.mark.system, pytest.mark.slow]
@@ -52,8 +50,7 @@ class Served:
 
 @pytest.fixture
 def kit() -> Iterator[Board]:
-    if importlib.util.find_spec("pymodbus") is None:
-        go_without("modbus", "needs the extra modbus: pip install -e '.[modbus]'")
+    need_modbus()
     board = Board()
     board.lid_moves = True
     served = Served(board)

@@ -23,14 +23,25 @@ def test_a_port_with_nothing_in_the_way_gives_one_ok_line_a_check(
 ) -> None:
     assert main(["doctor", "--root", str(root), "--port", "/dev/ttyAMA0"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == len(CHECKS)
-    assert all(line.startswith("ok ") for line in lines)
+    assert len(lines) == len(CHECKS) + 1
+    assert all(line.startswith("ok ") for line in lines[:-1])
+    assert lines[-1] == "Nothing is in the way of /dev/ttyAMA0."
 
 
 def test_a_finding_is_told_with_its_fix_and_gives_1(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--root", str(root), "--port", "/dev/ttyUSB0"]) == 1
     told = capsys.readouterr().out
     assert "PROBLEM  port: There is no device at /dev/ttyUSB0. Plug the machine in" in told
+
+
+def test_a_simulated_machine_that_does_not_run_is_to_be_started(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["doctor", "--root", str(root), "--port", "pty:/tmp/absent"]) == 1
+    told = capsys.readouterr().out
+    assert (
+        "There is no simulated machine at pty:/tmp/absent. Start it with `quezhuo machine-sim --pty" in told
+    )
 
 
 def test_json_has_every_check_with_its_findings(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,9 +59,13 @@ def test_the_port_is_taken_from_a_tables_configuration(
     file = root / "table.toml"
     file.write_text(EXAMPLE.replace("/dev/serial/by-path/...", "/dev/ttyAMA0"))
     assert main(["doctor", "--root", str(root), "--config", str(file)]) == 0
+    assert f"Next: `quezhuo table --config {file}`" in capsys.readouterr().out.splitlines()[-1]
     file.write_text(EXAMPLE)
     assert main(["doctor", "--root", str(root), "--config", str(file)]) == 1
-    assert "no device at /dev/serial/by-path/..." in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "no device at /dev/serial/by-path/..." in told
+    assert "the name that `ls /dev/serial/by-path` shows" in told
+    assert told.splitlines()[-1] == "2 problems: mend the first, then run this again."
 
 
 @pytest.mark.parametrize("as_json", [[], ["--json"]], ids=["words", "json"])

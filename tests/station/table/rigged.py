@@ -8,20 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from engine import rulesets
+from firmware_bridge.bridge import CHOICES
 from firmware_bridge.machine import MachineView, Outcome, Status
 from firmware_bridge.ops import Op, Value
 from firmware_bridge.sim.rig import STEP, Rig
 from station.clock import Clock
-from station.table.acting import Actor
 from station.table.config import TableConfig
-from station.table.decide import Refused
 from station.table.photos import PhotoStore
 from station.table.runtime import Table
-from tests.virtual import run_virtually
+from tests.station.table.running import Running
 
-__all__ = ["Evening", "RigMachine", "run_virtually"]
-
-CHOICES = {"finish": Op.RESUME, "lower": Op.LOWER, "leave": Op.LEAVE}
 Happening = Callable[[], Awaitable[None]]
 """Something that goes wrong."""
 
@@ -73,7 +69,7 @@ class RigMachine:
                 future.set_result(Outcome(Status.UNKNOWN, "closed", cmd_id, Op.LAMP))
 
 
-class Evening:
+class Evening(Running):
     """One table, its machine and the person in front of it."""
 
     def __init__(
@@ -85,13 +81,13 @@ class Evening:
         options: dict[str, Any] | None = None,
         **rig: Any,
     ) -> None:
+        super().__init__()
         self.rig = Rig(**rig)
         self.rules = rulesets.load(ruleset, options)
         self.options = options or {}
         self.machine = RigMachine(self.rig)
         self.writer = writer
         self.folder = folder
-        self.tasks: list[asyncio.Task[None]] = []
         self._accidents: list[tuple[Op, Happening]] = []
         self.table = self._table()
 
@@ -110,18 +106,8 @@ class Evening:
         self.machine.on_change = table.changed
         return table
 
-    async def begin(self) -> None:
-        await self.table.load()
-        self.tasks = [asyncio.create_task(self.machine.run()), asyncio.create_task(Actor(self.table).run())]
-
-    async def end(self) -> None:
+    async def let_go(self) -> None:
         self.machine.close()
-        for task in self.tasks:
-            task.cancel()
-        done = await asyncio.gather(*self.tasks, return_exceptions=True)
-        for result in done:
-            if isinstance(result, Exception) and not isinstance(result, asyncio.CancelledError):
-                raise result
 
     async def restart_table(self, away_s: float = 0.0, *, forget: bool = False) -> None:
         """The table process dies, with its line to the machine, and starts again.
@@ -136,18 +122,6 @@ class Evening:
         self.machine = RigMachine(self.rig)
         self.table = self._table()
         await self.begin()
-
-    @property
-    def state(self) -> dict[str, Any]:
-        return self.table.state()
-
-    async def post(self, action: str, **body: Any) -> str:
-        """Tap; return ``ok`` or the refusal's code."""
-        try:
-            await self.table.act(action, body, None, None)
-        except Refused as refused:
-            return refused.code
-        return "ok"
 
     async def until(self, reached: Callable[[dict[str, Any]], bool], limit: float = 120.0) -> dict[str, Any]:
         """Wait for a state; nobody taps meanwhile."""

@@ -19,14 +19,15 @@ from firmware_bridge.drivers.wiring import ObserveSettings, PressSettings
 from firmware_bridge.machine import LinkState, MachineEvent
 from station import messages as m
 from station.clock import Clock
+from station.errors import LogError
 from station.session import Stage
-from station.table.acting import Actor
 from station.table.camera_worker import Unfit
 from station.table.config import TableConfig
-from station.table.decide import Refused
 from station.table.photos import PhotoStore
 from station.table.runtime import Table
 from tests.firmware_bridge.relay_kit import CONTACT, LID, LIFT, READY, WIRING, Kit, KitLine
+from tests.station.table.rigged import Evening as Rigged
+from tests.station.table.running import Running
 from tests.virtual import run_virtually
 from vision.fitness import Fitness, Problem
 
@@ -54,10 +55,11 @@ class Eyes:
         return Unfit(Fitness((Problem("hands", (1.0, 2.0, 3.0, 4.0), 1.0, 0.5),)), 990.0)
 
 
-class Evening:
+class Evening(Running):
     """One table with a kit, and the people around it."""
 
     def __init__(self, writer: Any, folder: Path, driver: str, wiring: dict[str, Any], eyes: Any = None):
+        super().__init__()
         self.kit = Kit()
         self.kit.lid_moves = wiring.get("lid_input") is not None
         self.kit.wired_in_series = wiring.get("inhibit_relay") is not None
@@ -80,30 +82,9 @@ class Evening:
         self.writer = writer
         self.photos = PhotoStore(folder / "photos")
         self.table = Table(config, rules, writer, self.photos, self.machine, eyes, wall)
-        self.tasks: list[asyncio.Task[None]] = []
 
-    async def begin(self) -> None:
-        await self.table.load()
-        self.tasks = [asyncio.create_task(self.machine.run()), asyncio.create_task(Actor(self.table).run())]
-
-    async def end(self) -> None:
+    async def let_go(self) -> None:
         await self.machine.close()
-        for task in self.tasks:
-            task.cancel()
-        for result in await asyncio.gather(*self.tasks, return_exceptions=True):
-            if isinstance(result, Exception):
-                raise result
-
-    @property
-    def state(self) -> dict[str, Any]:
-        return self.table.state()
-
-    async def post(self, action: str, **body: Any) -> str:
-        try:
-            await self.table.act(action, body, None, None)
-        except Refused as refused:
-            return refused.code
-        return "ok"
 
     async def until(self, reached: Callable[[dict[str, Any]], bool], limit: float = 30.0) -> dict[str, Any]:
         try:
@@ -287,6 +268,143 @@ def test_the_frame_of_an_early_opening_is_kept_while_a_claim_is_pending(
     play(scene, driver, wiring, eyes)
 
 
+def test_a_contact_that_stays_closed_makes_the_lock_advice(play: Callable[..., None]) -> None:
+    async def scene(e: Evening) -> None:
+        await first_walls(e)
+        await e.dice_to_play()
+        e.kit.welded.add(CONTACT)
+        state = await e.until(lambda s: s["machine"]["code"] == "machine.contact_closed")
+        assert state["machine"]["advisory"]
+        e.kit.push()
+        await e.until(lambda s: "intake_opened_early" in [x["code"] for x in s["messages"]])
+        (booked,) = e.bodies(m.IntakeOpenedEarly)
+        assert booked.opened
+        e.kit.welded.clear()
+        state = await e.until(lambda s: s["machine"]["link"] == "up")
+        assert not state["machine"]["advisory"]
+        assert e.kit.relays[CONTACT] is False
+
+    play(scene, "modbus_press", PRESS)
+
+
+def test_a_relay_that_stuck_is_told_of_and_nothing_more_is_pressed(play: Callable[..., None]) -> None:
+    async def scene(e: Evening) -> None:
+        await first_walls(e)
+        await e.dice_to_play()
+        e.kit.welded.add(LIFT)
+        await e.until(lambda s: s["machine"]["code"] == "machine.button_held")
+        assert e.kit.relays[CONTACT] is False
+        await e.rule()
+        e.kit.welded.clear()
+        e.kit.relays[LIFT] = False
+        await e.until(lambda s: not s["machine"]["locked"])
+        assert e.kit.pulses == [(LIFT, 3)]
+
+    play(scene, "modbus_press", PRESS)
+
+
+def test_a_lid_that_is_never_seen_open_is_not_pressed_again(play: Callable[..., None]) -> None:
+    """A broken lid switch: the lamp tells that the press was taken, and the machine's cycle runs unseen."""
+
+    async def scene(e: Evening) -> None:
+        await e.until(lambda s: s["machine"]["magazine"] == "READY")
+        e.kit.lid_moves = False
+        assert await e.post("start") == "ok"
+        await e.until(lambda s: s["machine"]["magazine"] == "BUILDING")
+        await asyncio.sleep(5)
+        e.kit.build()
+        state = await e.phase("recovery")
+        assert state["recovery"]["why"] == "no_feedback"
+        assert await e.post("recovery", choice="leave") == "ok"
+        await asyncio.sleep(60)
+        assert e.kit.pulses == [(LIFT, 3)], "one wish, one pulse"
+
+    play(scene, "modbus_press", PRESS)
+
+
+def test_a_long_pulse_is_no_relay_that_stuck(play: Callable[..., None]) -> None:
+    async def scene(e: Evening) -> None:
+        e.kit.holds = True
+        await first_walls(e)
+        await asyncio.sleep(2.5)
+        assert e.state["machine"]["code"] == "machine.ok"
+        await asyncio.sleep(1.5)
+        e.kit.relays[LIFT] = True
+        await e.until(lambda s: s["machine"]["code"] == "machine.button_held")
+
+    play(scene, "modbus_press", {**PRESS, "pulse_ms": 2000})
+
+
+def test_a_board_that_refuses_to_press_asks_a_person_once(play: Callable[..., None]) -> None:
+    async def scene(e: Evening) -> None:
+        await e.until(lambda s: s["machine"]["magazine"] == "READY")
+        e.line.refuses = lambda request: isinstance(request, Write) and request.address == 0x0200
+        assert await e.post("start") == "ok"
+        state = await e.phase("recovery")
+        assert state["recovery"] == {"op": "OPEN_LID", "why": "board_refused", "choices": ["clear"]}
+        await asyncio.sleep(60)
+        assert len(e.bodies(m.MotionCut)) == 1
+        e.line.refuses = lambda _: False
+        assert await e.post("recovery", choice="clear") == "ok"
+        await e.until(lambda s: s["machine"]["lid"] == "OPEN")
+        assert e.kit.pulses == [(LIFT, 3)]
+
+    play(scene, "modbus_press", PRESS)
+
+
+def test_no_frame_is_kept_when_the_claim_falls_while_the_camera_looks(play: Callable[..., None]) -> None:
+    looked = asyncio.Event()
+
+    class Slow(Eyes):
+        async def frame(self) -> Any:
+            looked.set()
+            await asyncio.sleep(2)
+            return await super().frame()
+
+    eyes = Slow()
+
+    async def scene(e: Evening) -> None:
+        assert await e.post("start") == "ok"
+        await e.dice_to_play()
+        await e.until(lambda s: s["machine"]["magazine"] == "READY")
+        assert await e.post("claim", place=1, how="self") == "ok"
+        e.kit.push()
+        await asyncio.wait_for(looked.wait(), 30)
+        assert await e.post("reject", reason="no win") == "ok"
+        async with asyncio.timeout(30):
+            while not e.bodies(m.IntakeOpenedEarly):
+                await asyncio.sleep(0.05)
+        assert e.bodies(m.IntakeOpenedEarly)[0].photo is None
+        assert eyes.frames == 1
+
+    play(scene, "observe", WATCHED, eyes)
+
+
+def test_an_early_opening_on_a_full_disk_waits_until_it_can_be_booked(play: Callable[..., None]) -> None:
+    async def scene(e: Evening) -> None:
+        assert await e.post("start") == "ok"
+        await e.dice_to_play()
+        await e.until(lambda s: s["machine"]["magazine"] == "READY")
+        e.writer.fail = LogError("The disk is full.")
+        e.kit.push()
+        await e.until(lambda s: s["machine"]["lid"] == "OPEN")
+        await asyncio.sleep(5)
+        assert not any(task.done() for task in e.tasks), "the table goes on"
+        e.writer.fail = None
+        await e.until(lambda s: "intake_opened_early" in [x["code"] for x in s["messages"]])
+        assert len(e.bodies(m.IntakeOpenedEarly)) == 1
+
+    play(scene, "observe", WATCHED)
+
+
+def test_a_recording_that_the_disk_refused_is_told_between_two_hands(play: Callable[..., None]) -> None:
+    async def scene(e: Evening) -> None:
+        e.table.record_lost()
+        assert "machine.record_lost" in [x["code"] for x in e.state["messages"]]
+
+    play(scene, "observe", {})
+
+
 def test_hands_at_a_machine_that_is_only_watched(play: Callable[..., None]) -> None:
     async def scene(e: Evening) -> None:
         await e.until(lambda s: s["machine"]["link"] == "up")
@@ -431,7 +549,6 @@ def test_a_push_at_a_button_that_is_held_is_booked_as_a_try(
     new_writer: Callable[[], Any], tmp_path: Path
 ) -> None:
     """Our own board tells of it, and nothing moves."""
-    from tests.station.table.rigged import Evening as Rigged
 
     async def scene() -> None:
         evening = Rigged(new_writer(), tmp_path)

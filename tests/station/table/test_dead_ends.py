@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,20 +12,9 @@ import pytest
 from firmware_bridge.interlock import Surface
 from firmware_bridge.ops import Op
 from firmware_bridge.sim.faults import parse_faults
+from tests.station.table import rigged
+from tests.virtual import run_virtually
 
-
-def _helper() -> Any:
-    """Load the helper that lies beside this file (tests are no package)."""
-    spec = importlib.util.spec_from_file_location("rigged", Path(__file__).with_name("rigged.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["rigged"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-rigged = _helper()
 MOTIONS = {
     "open": Op.OPEN_LID,
     "close": Op.CLOSE_LID,
@@ -38,7 +25,6 @@ MOTIONS = {
     "flip": Op.FLIP_INDICATOR,
 }
 CHOICES = ("finish", "lower", "leave")
-ACCIDENTS = ("jam", "stuck", "hold", "reboot", "cable", "estop", "long restart", "power cut")
 
 
 @pytest.fixture
@@ -55,7 +41,7 @@ def _play(work: Callable[[Any], Any], evening: Any) -> None:
         finally:
             await evening.end()
 
-    rigged.run_virtually(whole())
+    run_virtually(whole())
 
 
 async def _happen(evening: Any, what: str) -> None:
@@ -221,6 +207,71 @@ def test_walls_that_stood_when_the_board_restarted_belong_to_the_hand(evening: C
     _play(work, evening())
 
 
+def test_a_stop_after_a_power_up_is_cleared_before_the_hand_is_adopted(evening: Callable[..., Any]) -> None:
+    """Under a stop the machine refuses ADOPT: offered alone, it would leave no way on."""
+
+    async def work(table: Any) -> None:
+        await table.play_on(lambda state: state["phase"] == "play")
+        table.rig.reset_device()
+        await table.wait_for_phase("recovery")
+        table.rig.device.press_stop()
+        state = await table.until(lambda state: state["machine"]["estop"])
+        assert state["recovery"]["choices"] == ["clear"]
+        assert await table.post("recovery", choice="clear") == "ok"
+        state = await table.until(lambda s: s["recovery"] is not None and not s["machine"]["estop"])
+        assert state["recovery"]["choices"] == ["adopt"]
+        await table.play_on(lambda state: state["hand_count"] == 2)
+
+    _play(work, evening())
+
+
+@pytest.mark.parametrize("build_first", [False, True], ids=["at once", "other set built"])
+def test_walls_of_a_hand_given_up_before_its_deal_are_dealt_from(
+    evening: Callable[..., Any], build_first: bool
+) -> None:
+    """The lid never opens under standing walls, so they are the next hand's."""
+
+    async def work(table: Any) -> None:
+        await table.play_on(lambda state: state["hand_count"] == 1)
+        await table.play_on(lambda state: state["phase"] == "dice")
+        if build_first:
+            table.rig.execute(Op.START_BUILD)
+        assert await table.post("ruling", kind="redeal", reason="wrong dealer") == "ok"
+        await table.until(lambda state: not state["machine"]["locked"])
+        assert table.rig.view.surface is Surface.WALLS_UP
+        assert await table.post("start") == "ok"
+        await table.wait_for_phase("dice")
+        await table.play_on(lambda state: state["phase"] == "play")
+        assert table.state["machine"]["locked"]
+        await table.play_on(lambda state: state["hand_count"] == 4)
+
+    _play(work, evening())
+
+
+def test_a_hand_that_the_log_never_booked_is_told_of_and_unlocked_with_a_reason(
+    evening: Callable[..., Any],
+) -> None:
+    """Given up while the machine was away: no one releases it, since it may be another session's."""
+
+    async def work(table: Any) -> None:
+        await table.play_on(lambda state: state["phase"] == "dice")
+        table.rig.unplug()
+        await table.until(lambda state: state["machine"]["link"] not in ("up", "recover"))
+        for _ in range(2):
+            await table.post("dice", dice=[3, 4])
+        assert await table.post("ruling", kind="void", reason="machine_fault") == "ok"
+        table.rig.plug()
+        state = await table.until(lambda state: state["machine"]["link"] == "up")
+        assert state["machine"]["other_hand"]
+        assert await table.post("start") == "locked"
+        assert await table.post("override", reason="nobody holds tiles") == "ok"
+        state = await table.until(lambda state: not state["machine"]["locked"])
+        assert not state["machine"]["other_hand"]
+        await table.play_on(lambda state: state["hand_count"] == 2)
+
+    _play(work, evening())
+
+
 def test_a_session_closed_early_still_unlocks_its_last_hand(evening: Callable[..., Any]) -> None:
     async def work(table: Any) -> None:
         await table.play_on(lambda state: state["phase"] == "play")
@@ -309,6 +360,23 @@ def test_a_machine_of_each_rule_set_plays_two_hands(
         assert wanted[ruleset] <= seen
 
     _play(hands, evening(ruleset=ruleset, options=options, profile=profile))
+
+
+@pytest.mark.parametrize("what", [None, "reboot", "hold", "jam"])
+def test_a_machine_that_deals_by_itself_deals_before_the_dice(
+    evening: Callable[..., Any], what: str | None
+) -> None:
+    async def hands(table: Any) -> None:
+        if what == "jam":
+            table.rig.order("jam=1@deal")
+        elif what is not None:
+            table.on_motion(Op.DEAL, lambda: _happen(table, what))
+        await table.play_on(lambda state: state["phase"] == "dice" and state["machine"]["locked"])
+        assert table.rig.view.surface is Surface.DEALT
+        await table.play_on(lambda state: state["hand_count"] == 2)
+        assert not [op for _, op, _ in table.rig.log if op is Op.RAISE_WALLS]
+
+    _play(hands, evening(profile="136-dealt"))
 
 
 def test_a_machine_with_another_set_raises_no_walls_and_says_why(evening: Callable[..., Any]) -> None:

@@ -1,6 +1,7 @@
 """The training page: words for the whole menu, requests that are refused, and a table that takes over."""
 
 import asyncio
+import html
 import http.client
 import json
 import signal
@@ -15,8 +16,10 @@ from firmware_bridge.bridge import Bridge
 from firmware_bridge.errors import UsageError
 from firmware_bridge.interlock import Fault
 from firmware_bridge.ops import Op
-from firmware_bridge.sim.faults import MENU, MOTIONS, parse_faults, tells
+from firmware_bridge.sim.faults import parse_faults, tells
+from firmware_bridge.sim.menu import MENU, MOTIONS
 from firmware_bridge.sim.process import SimOptions, Simulator
+from station.training.app import STREAMS, _Surface
 from station.training.desk import NOT_OFFERED, Desk, menu_rows
 from station.web.catalogue import LANGUAGES
 from station.web.pages import render_part
@@ -153,11 +156,8 @@ def test_every_state_can_be_drawn(lang):
         for item in MENU.values():
             desk.order("none")
             desk.order(item.name, item.takes.example or "")
-            assert (
-                words.say(ITEMS[item.name])
-                in render_part("training_now", training(desk.state(), words), lang)
-                or tells(parse_faults(item.example)) is not None
-            )
+            drawn = render_part("training_now", training(desk.state(), words), lang)
+            assert words.say(ITEMS[item.name]) in html.unescape(drawn)
         desk.order("none")
         assert desk.state()["waiting"] == []
 
@@ -225,7 +225,7 @@ def test_the_page_is_served_with_the_headers_of_all_pages(served):
         ({"item": "fire"}, 422, "is no fault"),
         ({"item": 3}, 422, "unexpected content"),
         ({"item": "jam", "more": "x"}, 422, "unexpected content"),
-        ([], 422, "no object"),
+        ([], 422, "a JSON object"),
         (b"{", 422, "not JSON"),
         (b"[" * 900, 422, "not JSON"),
         (b" " * 5000, 422, "too long"),
@@ -247,6 +247,28 @@ def test_other_sites_can_order_nothing(served, path):
     status, _, text = served.ask("POST", path, {"item": "estop"}, origin="http://evil.example")
     assert (status, json.loads(text)["error"]["code"]) == (403, "cross_origin")
     assert served.ask("GET", path)[0] == 405
+
+
+@pytest.mark.system
+def test_a_name_that_was_bent_to_lead_here_is_refused(served):
+    bent = {"host": "evil.example:80", "origin": "http://evil.example:80"}
+    assert served.ask("POST", "/fault", {"item": "estop"}, **bent)[0] == 400
+    assert served.ask("GET", "/api/state", host="evil.example")[0] == 400
+    port = served.host.rpartition(":")[2]
+    assert served.ask("GET", "/healthz", host=f"localhost:{port}")[0] == 200
+
+
+def test_many_pages_at_the_same_moment_are_no_more_than_may_be_open():
+    async def opened():
+        with practising() as made:
+            surface = _Surface(made)
+            streams = [surface._stream("en") for _ in range(STREAMS + 5)]
+            first = [await anext(stream, None) for stream in streams]
+            for stream in streams:
+                await stream.aclose()
+            return [piece is not None for piece in first], surface._streams
+
+    assert asyncio.run(opened()) == ([True] * STREAMS + [False] * 5, 0)
 
 
 @pytest.mark.system
@@ -299,4 +321,5 @@ def test_a_port_that_is_taken_is_told_in_one_line(served):
         timeout=20,
     )
     assert done.returncode == 3
-    assert json.loads(done.stdout)["error"]["code"] == "http.port_busy"
+    error = json.loads(done.stdout)["error"]
+    assert (error["code"], error["fix"]) == ("http.port_busy", "Set another page, or 0.")

@@ -270,6 +270,59 @@ def test_recovery_waits_for_a_held_choice():
     assert 'data-post="recovery"' not in render_fragment("players", sample("recovery"), "en")
 
 
+JAMMED = {"fault": "jam", "fault_side": 2, "fault_tiles": 0, "code": "machine.fault.jam", "hold": False}
+
+
+def test_a_fault_names_the_side_and_what_to_do_there():
+    state = sample("recovery")
+    state["machine"] |= JAMMED
+    text = text_of(render_fragment("referee", state, "en"))
+    assert "A tile is stuck in the machine · at the side of 陈建国" in text
+    assert "Take the stuck tile out at the side that is named" in text
+    state["messages"] = [{"code": "machine.jam"}]
+    assert render_fragment("referee", state, "en").count("<li>") == render_fragment(
+        "referee", state | {"messages": []}, "en"
+    ).count("<li>")
+    assert "then build again" not in text  # the choice is a button here
+    state["machine"] |= {"fault": "tiles_short", "fault_tiles": 2, "code": "machine.fault.tiles_short"}
+    assert "陈建国 一侧 · 2 张" in text_of(render_fragment("referee", state, "zh-Hans"))
+    state["machine"] |= {"fault_side": None, "fault_tiles": 0}
+    assert " · at the side" not in text_of(render_fragment("referee", state, "en"))
+
+
+def test_a_press_without_an_answer_is_told_as_such():
+    state = sample("recovery")
+    state["recovery"] = {"op": "OPEN_LID", "why": "no_feedback", "choices": ["leave"]}
+    text = text_of(render_fragment("referee", state, "en"))
+    assert "The machine did not answer the press" in text
+    assert "press its own button by hand" in text
+
+
+def test_of_three_players_the_side_is_told_apart_from_the_place():
+    state = sample("recovery")
+    state["places"] = [dict(p, side=side) for p, side in zip(state["places"][:3], (0, 2, 3), strict=True)]
+    state["machine"] |= JAMMED
+    assert "at the side of 王芳" in text_of(render_fragment("referee", state, "en"))
+    state["machine"]["fault_side"] = 1
+    assert "A tile is stuck in the machine · side 2" in text_of(render_fragment("referee", state, "en"))
+
+
+def test_the_lights_open_a_sheet_with_their_sentences_and_the_board():
+    state = sample("play")
+    state["machine"] |= {
+        "code": "machine.recover",
+        "uid": "0123456789abcdef",
+        "port": "/dev/serial/by-path/x",
+    }
+    html = render_fragment("referee", state, "en")
+    assert html.count('data-sheet="health"') == 3
+    sheet = html[html.index('id="sheet-health"') :]
+    assert "Board 0123456789abcdef at /dev/serial/by-path/x" in sheet
+    state["machine"]["uid"] = ""
+    assert "Port /dev/serial/by-path/x" in render_fragment("referee", state, "en")
+    assert 'data-sheet="health"' not in render_fragment("players", state, "en")
+
+
 def test_players_may_not_rule():
     for name in TABLE:
         html = render_fragment("players", sample(name), "en")
