@@ -3,7 +3,7 @@
 import pytest
 
 from tests.firmware_bridge.avr.board import Workshop, need_tools
-from tests.firmware_bridge.firmware.library import Library, build
+from tests.firmware_bridge.firmware.board_library import Library, build
 
 
 @pytest.fixture(scope="session")

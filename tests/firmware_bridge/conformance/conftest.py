@@ -5,7 +5,7 @@ import pytest
 from tests.firmware_bridge.avr.bench import AvrBench
 from tests.firmware_bridge.conformance.bench import Talk
 from tests.firmware_bridge.conformance.benches import LibBench, SimBench
-from tests.firmware_bridge.firmware.library import Rig, SanitizedRig
+from tests.firmware_bridge.firmware.board_library import Rig, SanitizedRig
 
 BENCHES = {
     "avr": lambda request: AvrBench(request.getfixturevalue("avr_workshop")),

@@ -9,7 +9,7 @@ from firmware_bridge.interlock import Allowed, Magazine, State, may_move
 from firmware_bridge.ops import Op
 from tests.firmware_bridge.conformance.bench import Talk
 from tests.firmware_bridge.conformance.benches import LibBench, SimBench
-from tests.firmware_bridge.firmware.library import Rig
+from tests.firmware_bridge.firmware.board_library import Rig
 
 LONG_ONES = (Op.START_BUILD, Op.RAISE_WALLS, Op.DEAL, Op.LOWER)
 SAME = (

@@ -13,7 +13,7 @@ from firmware_bridge import messages as m
 from firmware_bridge.machine import Status
 from firmware_bridge.ops import Op
 from firmware_bridge.sim.rig import Rig
-from tests.firmware_bridge.firmware import library
+from tests.firmware_bridge.firmware import board_library
 from tests.firmware_bridge.test_exactly_once import Story, chance_step
 
 MOTORS = 0x3F & ~0x08
@@ -24,7 +24,7 @@ class Board:
     """What `Rig` needs of a device, over the C library."""
 
     def __init__(self, firmware, now, count):
-        self.board = library.Rig(firmware, speed=800)
+        self.board = board_library.Rig(firmware, speed=800)
         self._from = now
         self._passed = 0
         self._seen = 0

@@ -9,7 +9,7 @@ from firmware_bridge.machine import FaultReport
 from firmware_bridge.ops import Op
 from tests.firmware_bridge.conformance.bench import QUICK, Talk
 from tests.firmware_bridge.conformance.benches import LibBench
-from tests.firmware_bridge.firmware.library import Rig
+from tests.firmware_bridge.firmware.board_library import Rig
 
 PROFILE = profiles.load("136-dealt")
 CONFIG = m.BoardConfig(PROFILE.id, PROFILE.walls, QUICK, sum(PROFILE.dealt))

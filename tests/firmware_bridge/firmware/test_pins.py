@@ -11,7 +11,7 @@ from firmware_bridge.machine import FaultReport
 from firmware_bridge.ops import Op, pack_args
 from tests.firmware_bridge.conformance.bench import Talk
 from tests.firmware_bridge.conformance.benches import LibBench
-from tests.firmware_bridge.firmware.library import Rig
+from tests.firmware_bridge.firmware.board_library import Rig
 
 BUILD, LIFT, LID, DIR, FEED, TOOL, SEL = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0xC0
 MOTORS = BUILD | LIFT | LID | FEED | TOOL

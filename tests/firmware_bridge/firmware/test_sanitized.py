@@ -17,8 +17,8 @@ from firmware_bridge import messages as m
 from firmware_bridge.ops import ARGUMENTS, Op, pack_args
 from tests.firmware_bridge.conformance.bench import Talk
 from tests.firmware_bridge.conformance.benches import LibBench
+from tests.firmware_bridge.firmware.board_library import SanitizedRig
 from tests.firmware_bridge.firmware.corpus import string
-from tests.firmware_bridge.firmware.library import SanitizedRig
 
 
 def anything(rng, talk):
