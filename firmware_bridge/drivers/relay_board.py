@@ -26,7 +26,7 @@ _NOT_DONE = (1, 2, 3)
 """Modbus exceptions that are raised before anything is carried out: function, address, value."""
 
 
-class _WriteCoil(ModbusPDU):  # type: ignore[misc]
+class _WriteCoil(ModbusPDU):  # type: ignore[misc]  # mypy skips pymodbus, so its base is Any
     """Function 05 with any value: the library's own knows on and off only. The reply is the same bytes."""
 
     function_code = 5

@@ -33,10 +33,6 @@ uint8_t qz_lib_outputs(const qz_rig_t *rig) {
     return qz_board_outputs(&rig->board);
 }
 
-uint32_t qz_lib_now(const qz_rig_t *rig) {
-    return rig->now_ms;
-}
-
 bool qz_lib_estop(const qz_rig_t *rig) {
     return rig->board.estop || rig->board.stopped;
 }

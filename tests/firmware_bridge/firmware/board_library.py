@@ -42,7 +42,6 @@ class Library:
             ("qz_lib_executed_id", u32, rig, u32),
             ("qz_lib_locked", ctypes.c_bool, rig),
             ("qz_lib_outputs", u8, rig),
-            ("qz_lib_now", u32, rig),
             ("qz_lib_estop", ctypes.c_bool, rig),
             ("qz_lib_lease", ctypes.c_bool, rig),
             ("qz_lib_pulses", u32, rig, u8),
