@@ -24,6 +24,14 @@ async def done(bridge, op, rev=None, **args):
     return outcome
 
 
+async def clear(bridge):
+    """End a stop or a fault as a person does: look, and look again where it has changed meanwhile."""
+    seen = bridge.view.rev
+    while (outcome := await bridge.execute("CLEAR", rev=seen)).code == "stale_state":
+        seen = (await bridge.wait_for(lambda view: view.rev != seen)).rev  # noqa: B023 - awaited in this round
+    assert outcome.status is Status.DONE, outcome
+
+
 async def refused(bridge, op, **args):
     """Why a command is rejected."""
     outcome = await bridge.execute(op, **args)

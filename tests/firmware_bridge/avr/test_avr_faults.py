@@ -13,7 +13,7 @@ from firmware_bridge.codec import STOP
 from firmware_bridge.interlock import Surface
 from firmware_bridge.link import Timing
 from firmware_bridge.machine import LinkState, Status
-from tests.firmware_bridge.asking import done
+from tests.firmware_bridge.asking import clear, done
 from tests.firmware_bridge.avr.board import FLASH_MAX, HERTZ, RAM_MAX
 from tests.firmware_bridge.avr.scenes import FAST, HASTE, HASTY, SLOW_LIFT, config, play
 
@@ -164,7 +164,7 @@ def test_it_fits(start_board, avr_workshop, tmp_path):
         board.ask("jam 2")
         assert (await bridge.execute("START_BUILD")).code == "jam"
         board.ask("repair")
-        await done(bridge, "CLEAR", rev=bridge.view.rev)
+        await clear(bridge)
         await done(bridge, "START_BUILD")
         await done(bridge, "RAISE_WALLS")
         await asyncio.gather(bridge.execute("START_BUILD"), bridge.execute("DEAL", tiles=(14, 13, 13, 13)))
@@ -176,7 +176,7 @@ def test_it_fits(start_board, avr_workshop, tmp_path):
         await board.edge("LIFT", 1, after=board.now())
         bridge.estop()
         assert (await raising).code == "estopped"
-        await done(bridge, "CLEAR", rev=bridge.view.rev)
+        await clear(bridge)
         assert (await bridge.recover("finish")).done
 
     play(board, tmp_path, scene, timing=HASTY, config=quick)
