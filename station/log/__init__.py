@@ -1,21 +1,19 @@
-"""The append-only, hash-chained event log of a table and of the central station."""
+"""The append-only, hash-chained event log that every process keeps."""
 
-from station.log.central_log import CentralLog
-from station.log.chain import GENESIS, CentralEntry, Entry, Head
+from station.log.chain import GENESIS, Entry, Head, Stored
+from station.log.log import Log
 from station.log.reception import Receipt, Reception
-from station.log.table_log import Log
 from station.log.verification import Verification
 from station.log.verify import verify_file
 
 __all__ = [
     "GENESIS",
-    "CentralEntry",
-    "CentralLog",
     "Entry",
     "Head",
     "Log",
     "Receipt",
     "Reception",
+    "Stored",
     "Verification",
     "verify_file",
 ]

@@ -4,6 +4,9 @@
 different entries never give the same input. The body goes in exactly as it was given: it is never parsed and
 serialised again. The first entry of a log has `GENESIS` as its previous hash; the random log id in every
 header keeps the chains of two logs apart.
+
+A log file has a second chain, over its own columns: which entry it stored at which position, from whom and
+when: ``store_hash = blake2b-256(store_prev ‖ header(pos, received_ms, source) ‖ hash)``.
 """
 
 from __future__ import annotations
@@ -15,20 +18,22 @@ from collections.abc import Iterable
 import msgspec
 
 __all__ = [
+    "AUTHORED",
     "GENESIS",
     "HASH_SIZE",
     "LOG_ID_SIZE",
     "MAX_BODY",
     "MAX_KIND",
+    "REBUILT",
     "ZERO_HEAD",
-    "CentralEntry",
     "Entry",
     "Head",
-    "central_hash",
+    "Stored",
     "entry_hash",
     "first_broken",
     "header",
     "link",
+    "store_hash",
 ]
 
 HASH_SIZE = 32
@@ -39,8 +44,14 @@ MAX_BODY = 192 * 1024
 MAX_KIND = 64
 """Greatest size of a kind in UTF-8 bytes."""
 
+REBUILT = "log.rebuilt"
+"""Kind of the own entry that says: up to entry `seq` this file was made anew from a copy of the chain. What
+was signed before binds the chain, not the file's own columns, which are new."""
+AUTHORED = "log.authored"
+"""Kind of the own entry that says: its file also writes the chain `log_id`, addressed to `name`."""
+
 _ENTRY_MAGIC = b"QZ-entry-1"
-_CENTRAL_MAGIC = b"QZ-central-1"
+_STORE_MAGIC = b"QZ-central-1"
 _FIXED = struct.Struct(">QqH")
 
 
@@ -86,20 +97,20 @@ class Entry(msgspec.Struct, frozen=True):
         return self.hash == entry_hash(self.prev, self.log_id, self.seq, self.kind, self.at_ms, self.body)
 
 
-class CentralEntry(msgspec.Struct, frozen=True):
-    """One entry of the central log.
+class Stored(msgspec.Struct, frozen=True):
+    """One entry as a log file holds it: the entry as its author wrote it, and the file's own columns.
 
     Args:
-        pos: 1, 2, 3, … without gaps.
-        table_id: whose log it came from; empty for the central station's own entries.
-        received_ms: wall clock of the central station, milliseconds since 1970-01-01 UTC.
-        prev: central hash of the position before.
-        hash: central hash of this position.
-        entry: the entry as its table wrote it.
+        pos: 1, 2, 3, … without gaps: the order in which the file got its entries.
+        source: who sent it; empty for what the owner of the file wrote.
+        received_ms: wall clock of the owner when it was stored, milliseconds since 1970-01-01 UTC.
+        prev: store hash of the position before (32 bytes).
+        hash: store hash of this position (32 bytes).
+        entry: the entry, byte for byte.
     """
 
     pos: int
-    table_id: str
+    source: str
     received_ms: int
     prev: bytes
     hash: bytes
@@ -147,14 +158,14 @@ def link(log_id: bytes, head: Head, events: Iterable[tuple[str, bytes]], at_ms: 
     return entries
 
 
-def central_hash(prev: bytes, pos: int, table_id: str, received_ms: int, entry: Entry) -> bytes:
-    """Hash the central station's own columns together with the hash of the entry it stored (32 bytes)."""
-    name = table_id.encode()
+def store_hash(prev: bytes, pos: int, source: str, received_ms: int, entry: bytes) -> bytes:
+    """Hash a file's own columns together with the hash of the entry that it stored (32 bytes)."""
+    name = source.encode()
     digest = hashlib.blake2b(prev, digest_size=HASH_SIZE)
-    digest.update(_CENTRAL_MAGIC)
+    digest.update(_STORE_MAGIC)
     digest.update(_FIXED.pack(pos, received_ms, len(name)))
     digest.update(name)
-    digest.update(entry.hash)
+    digest.update(entry)
     return digest.digest()
 
 

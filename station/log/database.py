@@ -15,12 +15,17 @@ from pathlib import Path
 from typing import Self
 
 from station.errors import LogError, LogFull, LogInUse, NotALog
+from station.log import migration
 from station.log.chain import LOG_ID_SIZE
+from station.log.schema import APPLICATION_ID, SCHEMA, VERSION
 
-__all__ = ["Database", "application_id_of", "identity", "plain_errors"]
+__all__ = ["Database", "identity", "plain_errors"]
 
 _BUSY_TIMEOUT_S = 2.0
-_VERSION = 1
+_CHECKPOINT_PAGES = 4000
+"""Pages (of 4 KiB) in the write-ahead log at which it goes into the file: rarely enough that fast storing
+does not wait for it all the time. Source: https://www.sqlite.org/pragma.html#pragma_wal_autocheckpoint
+"""
 
 
 @contextmanager
@@ -64,30 +69,13 @@ def _translated(error: sqlite3.Error, path: Path) -> LogError:
     )
 
 
-def application_id_of(path: Path) -> int:
-    """Read which kind of log a file is, without changing it.
-
-    Raises:
-        NotALog: no such file, or not an SQLite database.
-    """
-    if not path.is_file():
-        raise NotALog(f"There is no log at {path}.", fix="Check the path.")
-    with plain_errors(path):
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-        try:
-            return _pragma(connection, "application_id")
-        finally:
-            connection.close()
-
-
 class Database:
     """The one connection of a log object; used by one thread only.
 
     Args:
-        path: the file; created with its schema when it does not exist (not when `read_only`).
-        application_id: marks the kind of log in the file's header.
-        schema: SQL that creates tables and triggers.
-        read_only: open for reading beside the one writer.
+        path: the file; created with its schema when it does not exist (not when `read_only`), brought up to
+            date when its format is an older one.
+        read_only: open for reading beside the one writer; a file of an older format is copied into memory.
 
     Raises:
         LogInUse: another writer has the file open.
@@ -95,17 +83,18 @@ class Database:
         LogError: the file cannot be opened or created.
     """
 
-    def __init__(self, path: Path, application_id: int, schema: str, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
         self._lock_fd: int | None = None
         self._closed = False
-        if read_only:
-            _check_kind(application_id_of(path), application_id, path)
+        if read_only and not path.is_file():
+            raise NotALog(f"There is no log at {path}.", fix="Check the path.")
         with plain_errors(path):
             if not read_only:
                 self._lock_fd = _take_writer_lock(path)
+                path.touch(mode=0o600, exist_ok=True)
             try:
-                self.connection = self._connect(application_id, schema, read_only=read_only)
+                self.connection = _connect(path, read_only=read_only)
             except BaseException:
                 self._unlock()
                 raise
@@ -114,24 +103,6 @@ class Database:
     def writable(self) -> bool:
         """True for the one writer."""
         return self._lock_fd is not None
-
-    def _connect(self, application_id: int, schema: str, *, read_only: bool) -> sqlite3.Connection:
-        if not read_only:
-            self.path.touch(mode=0o600, exist_ok=True)
-        mode = "ro" if read_only else "rw"
-        connection = sqlite3.connect(
-            f"{self.path.absolute().as_uri()}?mode={mode}",
-            uri=True,
-            isolation_level=None,
-            timeout=_BUSY_TIMEOUT_S,
-        )
-        try:
-            if not read_only:
-                _prepare(connection, application_id, schema, self.path)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -174,11 +145,6 @@ class Database:
         self.close()
 
 
-def _check_kind(found: int, wanted: int, path: Path) -> None:
-    if found != wanted:
-        raise NotALog(f"The file {path} is not a log of the expected kind.", fix="Check the path.")
-
-
 def _take_writer_lock(path: Path) -> int:
     """Lock a file beside the log: the log's own file must not be opened twice (POSIX locks of SQLite)."""
     lock_path = path.with_name(path.name + ".lock")
@@ -193,27 +159,68 @@ def _take_writer_lock(path: Path) -> int:
     return fd
 
 
-def _prepare(connection: sqlite3.Connection, application_id: int, schema: str, path: Path) -> None:
-    """Create the schema in an empty file; otherwise check that the file is of the expected kind."""
+def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}",
+        uri=True,
+        isolation_level=None,
+        timeout=_BUSY_TIMEOUT_S,
+    )
+    try:
+        if read_only:
+            return _readable(connection, path)
+        _prepare(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    """Create the schema in an empty file, or bring a file of an older format up to date."""
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if tables:
-        _check_kind(_pragma(connection, "application_id"), application_id, path)
-        _check_version(_pragma(connection, "user_version"), path)
+    old = _check_format(connection, path) if tables else None
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
+    connection.execute(f"PRAGMA wal_autocheckpoint={_CHECKPOINT_PAGES}")
     if not tables:
         connection.executescript(
-            f"BEGIN IMMEDIATE; PRAGMA application_id={application_id}; PRAGMA user_version={_VERSION};"
-            f"{schema} COMMIT;"
+            f"BEGIN IMMEDIATE; PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={VERSION};"
+            f"{SCHEMA} COMMIT;"
         )
+    elif old is not None:
+        migration.migrate(connection, old)
 
 
-def _check_version(found: int, path: Path) -> None:
-    if found != _VERSION:
-        raise NotALog(
-            f"The log {path} has format {found}; this program reads format {_VERSION}.",
-            fix="Use the version of the program that wrote it.",
-        )
+def _readable(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
+    """Give the connection itself, or, for a file of an older format, one to a copy that is up to date."""
+    old = _check_format(connection, path)
+    if old is None:
+        return connection
+    copy = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        connection.backup(copy)
+        migration.migrate(copy, old)
+    except BaseException:
+        copy.close()
+        raise
+    connection.close()
+    return copy
+
+
+def _check_format(connection: sqlite3.Connection, path: Path) -> int | None:
+    """Give the `application_id` of a file of an older format, None for one of today's."""
+    kind, version = _pragma(connection, "application_id"), _pragma(connection, "user_version")
+    if (kind, version) == (APPLICATION_ID, VERSION):
+        return None
+    if migration.is_old(kind, version):
+        return kind
+    if kind not in (APPLICATION_ID, migration.OLD_TABLE, migration.OLD_CENTRAL):
+        raise NotALog(f"The file {path} is not a log of this program.", fix="Check the path.")
+    raise NotALog(
+        f"The log {path} has format {version}; this program reads formats up to {VERSION}.",
+        fix="Use the version of the program that wrote it.",
+    )
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> int:

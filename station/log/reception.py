@@ -1,4 +1,4 @@
-"""Judging an entry that a table sent: pure, the store is asked through a function."""
+"""Judging an entry that somebody sent: pure, the store is asked through a function."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Known", "Receipt", "Reception", "judge"]
 
 
 class Reception(enum.Enum):
-    """What became of an entry that a table sent."""
+    """What became of an entry that somebody sent."""
 
     STORED = "stored"
     DUPLICATE = "duplicate"
@@ -23,38 +23,38 @@ class Reception(enum.Enum):
     BROKEN = "broken"
     """Its hash is not that of its content; not stored."""
     FOREIGN = "foreign"
-    """The log belongs to another table; not stored."""
+    """The chain belongs to somebody else; not stored."""
     FORK = "fork"
-    """It contradicts what is stored: put into quarantine together with the whole log, nothing overwritten."""
+    """It contradicts what is stored: the whole chain goes into quarantine, nothing is overwritten."""
     QUARANTINED = "quarantined"
-    """Its log is in quarantine since an earlier fork; not stored."""
+    """Its chain is in quarantine since an earlier fork; not stored."""
 
 
 class Receipt(msgspec.Struct, frozen=True):
-    """The answer to one entry: what became of it, and the head of its log in the central log afterwards."""
+    """The answer to one entry: what became of it, and the head of its chain here afterwards."""
 
     reception: Reception
     head: Head
 
 
 class Known(msgspec.Struct, frozen=True):
-    """What is known of one table log: whose it is, how far it is stored, whether it is in quarantine."""
+    """What is known of one chain: whose it is, how far it is stored, whether it is in quarantine."""
 
-    table_id: str
+    source: str
     head: Head = ZERO_HEAD
     quarantined: bool = False
 
 
-def judge(known: Known, table_id: str, entry: Entry, hash_at: Callable[[int], bytes | None]) -> Reception:
+def judge(known: Known, source: str, entry: Entry, hash_at: Callable[[int], bytes | None]) -> Reception:
     """Say what is to become of an entry.
 
     Args:
-        known: what is stored of its log.
-        table_id: the table that sent it.
+        known: what is stored of its chain.
+        source: who sent it.
         entry: the entry.
-        hash_at: gives the stored hash of a seq of the same log.
+        hash_at: gives the stored hash of a seq of the same chain.
     """
-    if known.table_id != table_id:
+    if known.source != source:
         return Reception.FOREIGN
     if known.quarantined:
         return Reception.QUARANTINED

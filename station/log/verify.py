@@ -1,31 +1,150 @@
-"""Verifying a log file of either kind."""
+"""Verifying a log file: its entries, and what stands in it besides them."""
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-from station.errors import NotALog
-from station.log.central_log import CENTRAL_LOG, CentralLog
-from station.log.database import application_id_of
-from station.log.table_log import TABLE_LOG, Log
+import msgspec
 
-__all__ = ["verify_file"]
+from station.log.anchor import expected
+from station.log.chain import Entry, Stored, entry_hash
+from station.log.database import Database, identity, plain_errors
+from station.log.schema import SCHEMA, SELECT
+from station.log.verification import Misfit, Verification, Walk
 
-_KINDS: dict[int, type[Log] | type[CentralLog]] = {TABLE_LOG: Log, CENTRAL_LOG: CentralLog}
+__all__ = ["verify_database", "verify_file"]
+
+_OBJECTS = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
+_QUARANTINE = (
+    "SELECT id, source, received_ms, log_id, reason, seq, hash, kind, at_ms, body, prev"
+    " FROM quarantine ORDER BY id"
+)
 
 
-def verify_file(path: Path, expect: bytes | str | None = None) -> dict[str, object]:
-    """Verify a log of a table or of the central station, also beside its running writer.
+def verify_file(path: Path, expect: bytes | str | None = None, key: bytes | None = None) -> dict[str, Any]:
+    """Verify a log, also beside its running writer, and one of an older format without changing it.
+
+    Args:
+        path: the file.
+        expect: a hash known from elsewhere: of an entry, of a position, or the text of a sheet's QR code.
+        key: public key (32 bytes) that has to have signed the log.
 
     Returns:
-        ``{"ok", "entries", "head", "anchored_to", "first_bad"}``, see `station.log.Verification`.
+        the fields of `station.log.Verification`, ready for JSON.
 
     Raises:
         NotALog: no log at `path`. ConfigError: `expect` is no hash. LogError: the file cannot be read.
     """
-    kind = _KINDS.get(application_id_of(path))
-    if kind is None:
-        raise NotALog(f"The file {path} is not a log of this program.", fix="Check the path.")
-    with kind.open(path, read_only=True) as log:
-        verification = log.verify(expect)
-    return {name: getattr(verification, name) for name in verification.__struct_fields__}
+    with Database(path, read_only=True) as database:
+        found = verify_database(database, expect, key)
+    return dict(msgspec.to_builtins(found))
+
+
+def verify_database(
+    database: Database, expect: bytes | str | None = None, key: bytes | None = None
+) -> Verification:
+    """Verify an open log; see `verify_file`."""
+    wanted, db = expected(expect), database.connection
+    with plain_errors(database.path):
+        walk = Walk(identity(database), wanted)
+        db.execute("BEGIN")  # one state of the file, whatever its writer does meanwhile
+    try:
+        walk.through(_stored(db))
+        misfits = list(walk.misfits)
+        if not walk.broken:  # else what the entries say of the rest is not known
+            misfits += _tables(db, walk)
+        misfits += _file(db)
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+    binding = [
+        anchor.pos for anchor in walk.anchors.values() if anchor.by == "expected" or anchor.key == _hex(key)
+    ]
+    signed = key is None or ("checkpoint", key.hex()) in walk.anchors
+    matched = None if wanted is None else walk.matched is not None
+    return Verification(
+        ok=not misfits and signed and matched is not False,
+        entries=walk.store.seq,
+        head=walk.store.hash.hex(),
+        anchored_to=max(binding, default=None),
+        first_bad=min((found.pos for found in misfits if found.pos is not None), default=None),
+        expected=matched,
+        misfits=misfits,
+        checkpoints=walk.checkpoints,
+        anchors=list(walk.anchors.values()),
+        chains=walk.chains,
+    )
+
+
+def _hex(key: bytes | None) -> str:
+    return "" if key is None else key.hex()
+
+
+def _stored(db: sqlite3.Connection) -> Iterator[Stored]:
+    for row in db.execute(SELECT, (0, -1)):
+        pos, source, received_ms, prev, digest, *entry = row
+        yield Stored(pos, source, received_ms, prev, digest, Entry(*entry))
+
+
+def _tables(db: sqlite3.Connection, walk: Walk) -> list[Misfit]:
+    """Compare the small tables with what the entries say of them."""
+    misfits = []
+    try:
+        if db.execute("SELECT count(*) FROM meta").fetchone()[0] != 1:
+            misfits.append(Misfit("identity", "The file has more than one identity."))
+        if dict(db.execute("SELECT log_id, name FROM author").fetchall()) != walk.authored:
+            misfits.append(Misfit("author", "The list of the file's own chains is not what its entries say."))
+        if not _quarantine_holds(db, walk.forks):
+            misfits.append(Misfit("quarantine", "The quarantine is not what the entries say of it."))
+    except (sqlite3.DatabaseError, TypeError, ValueError, UnicodeError):
+        misfits.append(Misfit("unreadable", "A table beside the entries cannot be read."))
+    return misfits
+
+
+def _quarantine_holds(db: sqlite3.Connection, forks: list[tuple[int, dict[str, Any]]]) -> bool:
+    rows = db.execute(_QUARANTINE).fetchall()
+    return len(rows) == len(forks) and all(
+        number == row[0] and _row_holds(row, *said)
+        for number, (row, said) in enumerate(zip(rows, forks, strict=True), 1)
+    )
+
+
+def _row_holds(row: tuple[Any, ...], received_ms: int, said: dict[str, Any]) -> bool:
+    """Tell whether a row of the quarantine is what its entry says, and its evidence what it was."""
+    _, source, received, log_id, reason, seq, digest, *evidence = row
+    found = (source, received, log_id.hex(), reason, seq, digest.hex())
+    if found != (said["table"], received_ms, said["log_id"], said["reason"], said["seq"], said["hash"]):
+        return False
+    kept = evidence.count(None) == 0
+    if said.get("kept", kept) != kept or (not kept and evidence.count(None) != len(evidence)):
+        return False
+    if not kept:
+        return True
+    kind, at_ms, body, prev = evidence
+    return bool(entry_hash(prev, log_id, seq, kind, at_ms, body) == digest)
+
+
+@cache
+def _objects_of_a_new_file() -> list[tuple[str, str, str, str | None]]:
+    with closing(sqlite3.connect(":memory:")) as new:
+        new.executescript(SCHEMA)
+        return new.execute(_OBJECTS).fetchall()
+
+
+def _file(db: sqlite3.Connection) -> list[Misfit]:
+    """Look whether the triggers that forbid changes are there, and whether SQLite finds the file sound."""
+    misfits = []
+    try:
+        if db.execute(_OBJECTS).fetchall() != _objects_of_a_new_file():
+            misfits.append(Misfit("schema", "The tables or the triggers that forbid changes were altered."))
+        (found,) = db.execute("PRAGMA integrity_check(1)").fetchone()
+        if found != "ok":
+            misfits.append(Misfit("file", f"SQLite finds the file damaged: {str(found).splitlines()[0]}."))
+    except (sqlite3.DatabaseError, UnicodeError, TypeError):
+        misfits.append(Misfit("file", "SQLite cannot read the whole file."))
+    return misfits

@@ -56,18 +56,18 @@ def test_two_logs_never_share_a_hash() -> None:
     assert chain.entry_hash(GENESIS, LOG, 1, "a", 0, b"") != chain.entry_hash(GENESIS, other, 1, "a", 0, b"")
 
 
-def test_central_hash_covers_every_central_column() -> None:
+def test_the_store_hash_covers_every_column_of_the_file() -> None:
     (entry,) = chain.link(LOG, ZERO_HEAD, [("a", b"1")], 7)
     (other,) = chain.link(LOG, ZERO_HEAD, [("a", b"2")], 7)
-    base = (GENESIS, 1, "T1", 5, entry)
+    base = (GENESIS, 1, "T1", 5, entry.hash)
     variants = [
-        (bytes(31) + b"\1", 1, "T1", 5, entry),
-        (GENESIS, 2, "T1", 5, entry),
-        (GENESIS, 1, "T2", 5, entry),
-        (GENESIS, 1, "T1", 6, entry),
-        (GENESIS, 1, "T1", 5, other),
+        (bytes(31) + b"\1", 1, "T1", 5, entry.hash),
+        (GENESIS, 2, "T1", 5, entry.hash),
+        (GENESIS, 1, "T2", 5, entry.hash),
+        (GENESIS, 1, "T1", 6, entry.hash),
+        (GENESIS, 1, "T1", 5, other.hash),
     ]
-    assert len({chain.central_hash(*v) for v in [base, *variants]}) == 1 + len(variants)
+    assert len({chain.store_hash(*v) for v in [base, *variants]}) == 1 + len(variants)
 
 
 @pytest.mark.parametrize(

@@ -5,23 +5,42 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from nacl.signing import SigningKey
 
-from station.errors import LogError
-from station.log import CentralLog, Log, chain, verify_file
+from station.errors import LogError, NotALog
+from station.log import Head, Log, chain, verify_file
 from station.log.chain import ZERO_HEAD
+from station.log.schema import SCHEMA
 
 N = 6
-TABLE_COLUMNS = ["seq", "kind", "at_ms", "body", "prev", "hash"]
-CENTRAL_COLUMNS = ["pos", "table_id", "received_ms", "log_id", "central_prev", "central_hash", *TABLE_COLUMNS]
+COLUMNS = [
+    "pos",
+    "source",
+    "received_ms",
+    "log_id",
+    "seq",
+    "kind",
+    "at_ms",
+    "body",
+    "prev",
+    "hash",
+    "store_prev",
+    "store_hash",
+]
 
 
 def event(i: int) -> tuple[str, bytes]:
     return "hand.confirmed", b'{"v":1,"hand":%d}' % i
 
 
+def fast(log: Log) -> None:
+    log._database.connection.execute("PRAGMA synchronous = OFF")
+
+
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
     with Log.open(tmp_path / "table.log") as log:
+        fast(log)
         for i in range(N):
             log.append([event(i)], 1000 + i)
     return tmp_path / "table.log"
@@ -29,54 +48,224 @@ def table(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def central(tmp_path: Path) -> Path:
-    with CentralLog.open(tmp_path / "central.log") as log:
+    with Log.open(tmp_path / "central.log") as log:
+        fast(log)
         for i, entry in enumerate(chain.link(b"A" * 16, ZERO_HEAD, [event(i) for i in range(N)], 7)):
             log.accept([("T1", entry)], 2000 + i)
     return tmp_path / "central.log"
 
 
+@pytest.fixture
+def full(tmp_path: Path) -> Path:
+    """A file with everything that can stand in one: copies, own chains, checkpoints, both quarantines."""
+    b = chain.link(b"B" * 16, ZERO_HEAD, [event(i) for i in range(3)], 7)
+    (other,) = chain.link(b"B" * 16, b[0].head, [("other", b"{}")], 8)
+    with Log.open(tmp_path / "full.log", signer=bytes(32)) as log:
+        log.accept([("T1", e) for e in chain.link(b"A" * 16, ZERO_HEAD, [event(0)], 7)], 2000)
+        log.append([event(1)], 2001, log.author("T1"), checkpoint="circle")
+        log.append([event(1)], 2001, log.author("T2"))
+        log.accept([("T2", e) for e in [*b, other]], 2002)
+        log.quarantine("T1", b"A" * 16, "rollback", Head(9, b"h" * 32), 2003)
+        log.checkpoint("session.closed", 2004)
+    return tmp_path / "full.log"
+
+
 def tamper(path: Path, *statements: str) -> None:
-    """Change the file as somebody would who knows SQLite: drop the triggers, then write."""
+    """Change the file as somebody would who knows SQLite: without the triggers, which are back afterwards."""
     db = sqlite3.connect(path)
-    for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+    db.execute("PRAGMA synchronous = OFF")  # only for speed
+    triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    for name, _ in triggers:
         db.execute(f"DROP TRIGGER {name}")
     for sql in statements:
+        db.execute(sql)
+    for _, sql in triggers:
         db.execute(sql)
     db.commit()
     db.close()
 
 
-def flipped(path: Path, column: str, row: int) -> str:
-    """SQL that changes one byte (or the number) of a column of one row."""
+def flipped(path: Path, column: str, row: int, table: str = "entry") -> str:
+    """SQL that changes one byte (or the number) of a column of one row, counted from 1."""
     db = sqlite3.connect(path)
-    (value,) = db.execute(f"SELECT {column} FROM entry WHERE rowid = {row}").fetchone()
+    key = "rowid" if table in ("entry", "quarantine") else "1"
+    (value,) = db.execute(f"SELECT {column} FROM {table} ORDER BY {key} LIMIT 1 OFFSET {row - 1}").fetchone()
     db.close()
     if isinstance(value, int):
         new = str(value + 50)
+    elif value is None:
+        new = {"kind": "'x'", "at_ms": "1"}.get(column, "x'00'")
+    elif not value:
+        new = "x'00'" if isinstance(value, bytes) else "'x'"
     elif isinstance(value, str):
         new = f"'{chr(ord(value[0]) ^ 1)}{value[1:]}'"
     else:
         new = f"x'{bytes([value[0] ^ 1]).hex()}{value[1:].hex()}'"
-    return f"UPDATE entry SET {column} = {new} WHERE rowid = {row}"
+    if key == "rowid":
+        return f"UPDATE {table} SET {column} = {new} WHERE rowid = {row}"
+    old = f"x'{value.hex()}'" if isinstance(value, bytes) else f"'{value}'"
+    return f"UPDATE {table} SET {column} = {new} WHERE {column} = {old}"
 
 
 @pytest.mark.parametrize("row", [1, 3, N])
-@pytest.mark.parametrize("column", TABLE_COLUMNS)
-def test_one_changed_byte_in_a_tables_log_is_found(table: Path, column: str, row: int) -> None:
-    head = verify_file(table)["head"]
-    tamper(table, flipped(table, column, row))
-    result = verify_file(table)
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("kind", ["table", "central"])
+def test_one_changed_byte_is_found(kind: str, column: str, row: int, request: pytest.FixtureRequest) -> None:
+    path: Path = request.getfixturevalue(kind)
+    head = verify_file(path)["head"]
+    tamper(path, flipped(path, column, row))
+    result = verify_file(path)
     assert (result["ok"], result["first_bad"], result["entries"]) == (False, row, row - 1)
     assert result["head"] != head
-    assert verify_file(table, str(head))["anchored_to"] is None
+    assert verify_file(path, str(head))["anchored_to"] is None
 
 
-@pytest.mark.parametrize("row", [1, 4, N])
-@pytest.mark.parametrize("column", CENTRAL_COLUMNS)
-def test_one_changed_byte_in_the_central_log_is_found(central: Path, column: str, row: int) -> None:
-    tamper(central, flipped(central, column, row))
+def cells() -> list[tuple[str, str, int]]:
+    """Every cell of the file `full`, and of its schema: table, column, row."""
+    rows = {"entry": 12, "author": 2, "quarantine": 2, "meta": 1}
+    db = sqlite3.connect(":memory:")
+    db.executescript(SCHEMA)
+    names = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    found = [
+        (name, column[1], row)
+        for name in names
+        for column in db.execute(f"PRAGMA table_info({name})").fetchall()
+        for row in range(1, rows[name] + 1)
+    ]
+    db.close()
+    return found
+
+
+def test_the_full_file_has_that_many_rows_and_is_whole(full: Path) -> None:
+    db = sqlite3.connect(full)
+    counted = {name: max(row for table, _, row in cells() if table == name) for name, _, _ in cells()}
+    for name, rows in counted.items():
+        assert db.execute(f"SELECT count(*) FROM {name}").fetchone()[0] == rows
+    db.close()
+    assert verify_file(full)["ok"] is True
+
+
+def test_a_change_of_any_cell_of_any_table_is_found(full: Path, tmp_path: Path) -> None:
+    raw = full.read_bytes()
+    for number, (table, column, row) in enumerate(cells()):
+        copy = tmp_path / f"{number}.log"
+        copy.write_bytes(raw)
+        tamper(copy, flipped(copy, column, row, table))
+        if (table, column) == ("meta", "name"):
+            with pytest.raises(NotALog, match="no identity"):
+                verify_file(copy)
+            continue
+        result = verify_file(copy)
+        assert not result["ok"], (table, column, row)
+        (found, *_) = result["misfits"]
+        if table == "entry":
+            assert found["pos"] == row, (column, found)
+        elif (table, column) == ("meta", "value"):
+            assert (found["what"], found["pos"]) == ("source", 2)
+        else:
+            assert (found["what"], found["pos"]) == (table, None), (column, found)
+
+
+@pytest.mark.parametrize(
+    ("column", "what"),
+    [
+        ("pos", "missing"),
+        ("source", "columns"),
+        ("received_ms", "columns"),
+        ("log_id", "gap"),
+        ("seq", "gap"),
+        ("kind", "bytes"),
+        ("at_ms", "bytes"),
+        ("body", "bytes"),
+        ("prev", "prev"),
+        ("hash", "bytes"),
+        ("store_prev", "order"),
+        ("store_hash", "columns"),
+    ],
+)
+def test_the_finding_says_what_does_not_fit_and_where(central: Path, column: str, what: str) -> None:
+    tamper(central, flipped(central, column, 4))
+    (found,) = verify_file(central)["misfits"]
+    assert (found["what"], found["pos"]) == (what, 4)
+    if column in ("kind", "body"):
+        assert (found["log"], found["source"], found["seq"]) == ((b"A" * 16).hex(), "T1", 4)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DROP TRIGGER entry_no_update",
+        "DROP TRIGGER meta_no_delete",
+        "CREATE TABLE more (x)",
+        "CREATE TRIGGER forget AFTER INSERT ON entry BEGIN SELECT 1; END",
+        "CREATE VIEW seen AS SELECT * FROM entry",
+    ],
+)
+def test_an_altered_schema_is_found(central: Path, sql: str) -> None:
+    db = sqlite3.connect(central)
+    db.execute(sql)
+    db.close()
     result = verify_file(central)
-    assert (result["ok"], result["first_bad"], result["entries"]) == (False, row, row - 1)
+    assert (result["ok"], result["first_bad"], result["entries"]) == (False, None, N)
+    assert [found["what"] for found in result["misfits"]] == ["schema"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "what"),
+    [
+        ("DELETE FROM quarantine WHERE id = 2", "quarantine"),
+        ("DELETE FROM quarantine", "quarantine"),
+        ("UPDATE quarantine SET kind = NULL, at_ms = NULL, body = NULL, prev = NULL", "quarantine"),
+        (
+            "INSERT INTO quarantine SELECT 3, source, 1, x'00', '', 1, hash, '', 1, x'', x'' FROM quarantine"
+            " WHERE id = 1",
+            "quarantine",
+        ),
+        ("DELETE FROM author WHERE name = 'T1'", "author"),
+        ("INSERT INTO author VALUES (x'00', 'T3')", "author"),
+        ("INSERT INTO meta VALUES ('more', x'00')", "identity"),
+    ],
+)
+def test_rows_added_or_taken_away_beside_the_entries_are_found(full: Path, sql: str, what: str) -> None:
+    tamper(full, sql)
+    result = verify_file(full)
+    assert [found["what"] for found in result["misfits"]] == [what]
+
+
+def test_the_identity_of_a_file_without_an_own_entry_matters_to_nothing_in_it(central: Path) -> None:
+    """Nothing is written under it yet; what the tables sent has ids of its own."""
+    with Log.open(central, read_only=True) as log:
+        before = log.entries()
+    tamper(central, "UPDATE meta SET value = x'00112233445566778899aabbccddeeff'")
+    assert verify_file(central)["ok"] is True
+    with Log.open(central, read_only=True) as log:
+        assert log.entries() == before
+    tamper(central, f"UPDATE meta SET value = x'{(b'A' * 16).hex()}'")
+    assert verify_file(central)["misfits"][0]["what"] == "source"
+
+
+def test_a_tail_cut_off_is_found_against_a_signature_of_what_was_there(full: Path) -> None:
+    """Without an anchor a cut tail looks like a younger log."""
+    key = bytes(SigningKey(bytes(32)).verify_key)
+    assert verify_file(full, key=key)["anchored_to"] == 12
+    tamper(full, "DELETE FROM entry WHERE pos = 12")
+    assert verify_file(full, key=key)["anchored_to"] == 4
+    tamper(
+        full,
+        "DELETE FROM entry WHERE pos > 3",
+        "DELETE FROM quarantine",
+        "DELETE FROM author WHERE name = 'T2'",
+    )
+    assert verify_file(full)["ok"] is True
+    assert verify_file(full, key=key)["ok"] is False
+
+
+def test_verifying_beside_a_writer_sees_one_state(central: Path) -> None:
+    with Log.open(central) as log:
+        for i in range(5):
+            log.accept([("T1", chain.link(b"A" * 16, ZERO_HEAD, [("x", b"%d" % i)], 1)[0])], 1)
+            assert verify_file(central)["ok"] is True
+            assert log.verify().ok
 
 
 @pytest.mark.parametrize(
@@ -115,8 +304,8 @@ def test_a_cut_tail_is_seen_only_against_an_anchor(table: Path) -> None:
 @pytest.mark.parametrize("kind", ["table", "central"])
 def test_an_anchor_says_up_to_where_the_log_is_bound(kind: str, request: pytest.FixtureRequest) -> None:
     path: Path = request.getfixturevalue(kind)
-    with (Log if kind == "table" else CentralLog).open(path, read_only=True) as log:
-        digest = log.entries(after=3, limit=1)[0].hash
+    with Log.open(path, read_only=True) as log:
+        digest = log.entries(after_pos=3, limit=1)[0].hash
         result = log.verify(digest)
     assert (result.ok, result.entries, result.anchored_to) == (True, N, 4)
     assert verify_file(path, digest.hex())["anchored_to"] == 4
@@ -136,8 +325,7 @@ def test_flipped_bytes_anywhere_in_the_file_never_pass_as_good(
 ) -> None:
     """Bytes in free space change nothing; any other must be reported, in plain words or as the first bad."""
     path: Path = request.getfixturevalue(kind)
-    opener = Log if kind == "table" else CentralLog
-    with opener.open(path, read_only=True) as log:
+    with Log.open(path, read_only=True) as log:
         before = log.entries()
     good, damaged = path.read_bytes(), tmp_path / "damaged.log"
     rng = random.Random(5)
@@ -154,6 +342,6 @@ def test_flipped_bytes_anywhere_in_the_file_never_pass_as_good(
         if not result["ok"]:
             found += 1
             continue
-        with opener.open(damaged, read_only=True) as log:
+        with Log.open(damaged, read_only=True) as log:
             assert log.entries() == before
     assert found > 0

@@ -1,0 +1,130 @@
+"""What happens inside one write transaction of a log."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from station.log import chain, checkpoint
+from station.log.chain import AUTHORED, Entry, Head
+from station.log.reception import Known, Receipt, Reception, judge
+from station.log.schema import INSERT
+
+__all__ = ["FORK", "Writing"]
+
+FORK = "link.fork"
+"""Kind of the own entry that says: a chain was put into quarantine."""
+
+
+class Writing:
+    """Judge and insert inside an open transaction; the log takes over `head` and `changed` after the commit.
+
+    Args:
+        db: connection with the transaction open.
+        main: id of the file's main own chain.
+        head: position and store hash so far.
+        known: what is known of each chain so far; not changed.
+        now_ms: wall clock, milliseconds since 1970-01-01 UTC.
+    """
+
+    def __init__(
+        self, db: sqlite3.Connection, main: bytes, head: Head, known: Mapping[bytes, Known], now_ms: int
+    ) -> None:
+        self.head = head
+        self.changed: dict[bytes, Known] = {}
+        self._db = db
+        self._main = main
+        self._known = known
+        self._now_ms = now_ms
+        self._rows: list[tuple[Any, ...]] = []
+
+    def accept(self, source: str, entry: Entry) -> Receipt:
+        """Judge one entry that somebody sent and store it, or put its chain into quarantine."""
+        known = self._about(entry.log_id, source)
+        reception = judge(known, source, entry, lambda seq: self._hash_at(entry.log_id, seq))
+        if reception is Reception.STORED:
+            self._insert(source, entry)
+        elif reception is Reception.FORK:
+            self._quarantine(
+                source, entry.log_id, "fork", entry.head, (entry.kind, entry.at_ms, entry.body, entry.prev)
+            )
+        return Receipt(reception, self._about(entry.log_id, source).head)
+
+    def quarantine(self, source: str, log_id: bytes, reason: str, claimed: Head) -> None:
+        """Put a chain into quarantine because of the head that its author claims; once is enough."""
+        known = self._about(log_id, source)
+        if known.source == source and not known.quarantined:
+            self._quarantine(source, log_id, reason, claimed, (None, None, None, None))
+
+    def append(self, log_id: bytes, events: Sequence[tuple[str, bytes]]) -> list[Entry]:
+        """Store events, given as (kind, body), in an own chain."""
+        entries = chain.link(log_id, self._about(log_id, "").head, events, self._now_ms)
+        for entry in entries:
+            self._insert("", entry)
+        return entries
+
+    def author(self, log_id: bytes, name: str) -> None:
+        """Begin an own chain that is addressed to `name`."""
+        self._db.execute("INSERT INTO author VALUES (?, ?)", (log_id, name))
+        body = msgspec.json.encode({"v": 1, "log_id": log_id.hex(), "name": name})
+        self.append(self._main, [(AUTHORED, body)])
+
+    def checkpoint(self, seed: bytes, why: str) -> Entry:
+        """Sign what the file holds so far, in the main own chain."""
+        head = self._about(self._main, "").head
+        body = checkpoint.body_of(seed, self._main, head, self.head, why)
+        return self.append(self._main, [(checkpoint.CHECKPOINT, body)])[0]
+
+    def flush(self) -> None:
+        """Hand to SQLite what waits to be inserted."""
+        if self._rows:
+            self._db.executemany(INSERT, self._rows)
+            self._rows = []
+
+    def _about(self, log_id: bytes, source: str) -> Known:
+        return self.changed.get(log_id) or self._known.get(log_id) or Known(source)
+
+    def _hash_at(self, log_id: bytes, seq: int) -> bytes | None:
+        self.flush()
+        row = self._db.execute(
+            "SELECT hash FROM entry WHERE log_id = ? AND seq = ?", (log_id, seq)
+        ).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def _insert(self, source: str, entry: Entry) -> None:
+        pos, prev = self.head.seq + 1, self.head.hash
+        digest = chain.store_hash(prev, pos, source, self._now_ms, entry.hash)
+        self._rows.append((pos, source, self._now_ms, prev, digest, *msgspec.structs.astuple(entry)))
+        self.head = Head(pos, digest)
+        self.changed[entry.log_id] = Known(source, entry.head)
+
+    def _quarantine(
+        self,
+        source: str,
+        log_id: bytes,
+        reason: str,
+        claimed: Head,
+        evidence: tuple[str | None, int | None, bytes | None, bytes | None],
+    ) -> None:
+        known = self._about(log_id, source)
+        self._db.execute(
+            "INSERT INTO quarantine"
+            " (source, received_ms, log_id, reason, seq, hash, kind, at_ms, body, prev)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (source, self._now_ms, log_id, reason, claimed.seq, claimed.hash, *evidence),
+        )
+        self.changed[log_id] = Known(source, known.head, quarantined=True)
+        body = {
+            "v": 1,
+            "table": source,
+            "log_id": log_id.hex(),
+            "reason": reason,
+            "seq": claimed.seq,
+            "hash": claimed.hash.hex(),
+            "stored": known.head.seq,
+            "kept": evidence[0] is not None,
+        }
+        self.append(self._main, [(FORK, msgspec.json.encode(body))])
