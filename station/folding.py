@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace as changed
+
 from station import messages as m
 from station.places import Place
 from station.state import (
@@ -44,6 +46,7 @@ def _opened(state: Session, event: Event, body: m.SessionOpened) -> Session:
         first_dealer=Place(body.dealer),
         dealer=Place(body.dealer),
         keys=state.keys,
+        commands=state.commands,
     )
 
 
@@ -51,11 +54,11 @@ def _closed(state: Session, _: Event, body: m.SessionClosed) -> Session:
     places = tuple(
         replace(p, chips=p.chips - fine, deferred=0) for p, fine in zip(state.places, body.fines, strict=True)
     )
-    return replace(state, stage=Stage.CLOSED, places=places, bank=state.bank + body.bank, undoable=())
+    return changed(state, stage=Stage.CLOSED, places=places, bank=state.bank + body.bank, undoable=())
 
 
 def _cycle(state: Session, event: Event, body: m.CycleStarted) -> Session:
-    return replace(
+    return changed(
         state,
         stage=Stage.CYCLE,
         hand=body.hand,
@@ -81,9 +84,9 @@ def _cycle(state: Session, event: Event, body: m.CycleStarted) -> Session:
 
 def _diced(state: Session, _: Event, body: m.DiceRolled) -> Session:
     if body.gold:
-        return _past("gold", replace(state, gold_dice=tuple(body.dice)))
+        return _past("gold", changed(state, gold_dice=tuple(body.dice)))
     stage = Stage.DICED if body.nth >= body.of else state.stage
-    return replace(state, stage=stage, dice=(*state.dice[: 2 * (body.nth - 1)], *body.dice))
+    return changed(state, stage=stage, dice=(*state.dice[: 2 * (body.nth - 1)], *body.dice))
 
 
 def _broken(body: m.WallDealt) -> tuple[int, int, int] | None:
@@ -93,13 +96,13 @@ def _broken(body: m.WallDealt) -> tuple[int, int, int] | None:
 
 
 def _dealt(state: Session, event: Event, body: m.WallDealt) -> Session:
-    dealt = replace(state, machine_hand=body.machine_hand, broken=_broken(body), dealt_at=event.at)
+    dealt = changed(state, machine_hand=body.machine_hand, broken=_broken(body), dealt_at=event.at)
     return _to_step(tuple(body.steps), dealt)
 
 
 def _to_step(steps: tuple[str, ...], state: Session) -> Session:
     """Go to the first of the steps that are left before the hand is played."""
-    return replace(state, steps=steps, stage=STEP_STAGES[steps[0]] if steps else Stage.PLAY)
+    return changed(state, steps=steps, stage=STEP_STAGES[steps[0]] if steps else Stage.PLAY)
 
 
 def _past(step: str, state: Session) -> Session:
@@ -115,7 +118,7 @@ def _flowers_replaced(state: Session, _: Event, __: m.FlowersReplaced) -> Sessio
 
 def _revealed(state: Session, _: Event, body: m.IndicatorRevealed) -> Session:
     indicator = IndicatorState(body.tile, body.wild, body.score, body.photo, body.doubt)
-    return _past("indicator", replace(state, indicator=indicator))
+    return _past("indicator", changed(state, indicator=indicator))
 
 
 def _indicator_corrected(state: Session, _: Event, body: m.IndicatorCorrected) -> Session:
@@ -128,7 +131,7 @@ def _indicator_corrected(state: Session, _: Event, body: m.IndicatorCorrected) -
         doubt=False,
         mended=body.was is not None and body.tile != body.was,
     )
-    return _past("indicator", replace(state, indicator=indicator))
+    return _past("indicator", changed(state, indicator=indicator))
 
 
 def _claimed(state: Session, event: Event, body: m.HandClaimed) -> Session:
@@ -142,7 +145,7 @@ def _claimed(state: Session, event: Event, body: m.HandClaimed) -> Session:
         seat_facts=_by_place(body.shown),
         others={Place(place): Laid() for place in body.open},
     )
-    return replace(state, stage=Stage.CLAIM, claim=claim, claims=body.claim)
+    return changed(state, stage=Stage.CLAIM, claim=claim, claims=body.claim)
 
 
 def _place(place: int | None) -> Place | None:
@@ -165,7 +168,7 @@ def _amended(state: Session, event: Event, body: m.HandAmended) -> Session:
         facts=body.facts,
         seat_facts=_by_place(body.shown),
     )
-    return replace(state, claim=claim, undoable=(*state.undoable, event.seq))
+    return changed(state, claim=claim, undoable=(*state.undoable, event.seq))
 
 
 def _laid(state: Session, number: int, place: int | None) -> Laid | None:
@@ -181,7 +184,7 @@ def _relaid(state: Session, place: int | None, laid: Laid, edits: int = 0) -> Se
         claim = replace(claim, laid=laid)
     else:
         claim = replace(claim, others={**claim.others, Place(place): laid})
-    return replace(state, claim=replace(claim, edits=claim.edits + edits))
+    return changed(state, claim=replace(claim, edits=claim.edits + edits))
 
 
 def _read(state: Session, event: Event, body: m.HandRead) -> Session:
@@ -189,16 +192,18 @@ def _read(state: Session, event: Event, body: m.HandRead) -> Session:
     if old is None:
         return state
     # A hand typed by a person replaces the reading: the tiles that differ count as mended ones.
-    typed = body.photo is None and bool(old.tiles)
+    kept = body.typed and bool(body.tiles)
     laid = Laid(
-        photo=body.photo or (old.photo if body.tiles else None),
+        photo=old.photo if kept else body.photo,
         size=body.size or old.size,
         expect=body.expect,
         tiles=tuple(TileState(t, t.kind) for t in body.tiles),
         frame_why=tuple(body.why),
         read_at=event.at,
+        no_photo=old.no_photo if kept else body.no_photo,
     )
-    return _relaid(state, body.place, laid, _differing(old.tiles, body.tiles) if typed else 0)
+    edits = _differing(old.tiles, body.tiles) if body.typed and old.tiles else 0
+    return _relaid(state, body.place, laid, edits)
 
 
 def _retake(state: Session, _: Event, body: m.RetakeAsked) -> Session:
@@ -230,7 +235,7 @@ def _mended(state: Session, _: Event, body: m.TileMended) -> Session:
 
 
 def _rejected(state: Session, event: Event, _: m.HandRejected) -> Session:
-    return replace(state, stage=Stage.PLAY, claim=None, undoable=(*state.undoable, event.seq))
+    return changed(state, stage=Stage.PLAY, claim=None, undoable=(*state.undoable, event.seq))
 
 
 def _booked(state: Session, body: m.Booked) -> Session:
@@ -253,7 +258,7 @@ def _booked(state: Session, body: m.Booked) -> Session:
                 carried=place.carried + chips - after,
             )
         )
-    return replace(state, places=tuple(places), bank=state.bank + body.bank)
+    return changed(state, places=tuple(places), bank=state.bank + body.bank)
 
 
 def _finished(state: Session, event: Event, result: Result, body: m.Booked) -> Session:
@@ -261,7 +266,7 @@ def _finished(state: Session, event: Event, result: Result, body: m.Booked) -> S
     if circle is None:
         moved = body.next_dealer != state.dealer
         circle = state.circle + int(moved and body.next_dealer == state.first_dealer)
-    return replace(
+    return changed(
         state,
         stage=Stage.RULED,
         claim=None,
@@ -301,7 +306,7 @@ def _ruled(state: Session, event: Event, body: m.HandRuled) -> Session:
             replace(p, barred=p.barred or i in body.barred, xianggong=p.xianggong or i in body.dead)
             for i, p in enumerate(state.places)
         )
-        return replace(
+        return changed(
             state,
             stage=Stage.PLAY,
             claim=None,
@@ -309,20 +314,20 @@ def _ruled(state: Session, event: Event, body: m.HandRuled) -> Session:
             undoable=(*state.undoable, event.seq),
         )
     if body.machine_hand is not None:
-        state = replace(state, machine_hand=body.machine_hand, released=False)
+        state = changed(state, machine_hand=body.machine_hand, released=False)
     return _finished(state, event, _result(event, body, body.ruling, body.place, None), body)
 
 
 def _released(state: Session, _: Event, __: m.Body) -> Session:
-    return replace(state, released=True)
+    return changed(state, released=True)
 
 
 def _overridden(state: Session, _: Event, body: m.IntakeOverridden) -> Session:
-    return replace(state, overridden=True, released=False, machine_hand=body.machine_hand)
+    return changed(state, overridden=True, released=False, machine_hand=body.machine_hand)
 
 
 def _opened_early(state: Session, _: Event, body: m.IntakeOpenedEarly) -> Session:
-    return replace(state, opened_early=state.opened_early or body.opened)
+    return changed(state, opened_early=state.opened_early or body.opened)
 
 
 def _penalty(state: Session, event: Event, body: m.PenaltyApplied) -> Session:
@@ -330,7 +335,7 @@ def _penalty(state: Session, event: Event, body: m.PenaltyApplied) -> Session:
     place = places[body.place]
     dead = place.xianggong or body.penalty == "xianggong"
     places[body.place] = replace(place, chips=place.chips - body.amount, xianggong=dead)
-    return replace(
+    return changed(
         state,
         places=tuple(places),
         bank=state.bank + body.amount,
@@ -344,7 +349,7 @@ def _account(state: Session, event: Event, body: m.AccountMoved) -> Session:
     gains = body.amount if body.account == "loan" else -body.amount
     lent = 0 if body.account == "forfeit" else gains
     places[body.place] = replace(place, chips=place.chips + gains, loans=place.loans + lent)
-    return replace(
+    return changed(
         state,
         places=tuple(places),
         forfeited=state.forfeited + (body.amount if body.account == "forfeit" else 0),
@@ -353,24 +358,31 @@ def _account(state: Session, event: Event, body: m.AccountMoved) -> Session:
 
 
 def _cut(state: Session, _: Event, body: m.MotionCut) -> Session:
-    return replace(state, cut=Cut(body.op, body.cmd_id, body.why))
+    return changed(state, cut=Cut(body.op, body.cmd_id, body.why))
 
 
 def _recovered(state: Session, event: Event, body: m.MotionRecovered) -> Session:
     # The choice is a person's new authority to move, so the start's age counts from here. Who lowers the
     # walls or goes on by hand does not want the same motion again at once.
     paused = body.choice in ("lower", "leave")
-    return replace(state, cut=None, cycle_at=event.at, paused=paused)
+    return changed(state, cut=None, cycle_at=event.at, paused=paused)
 
 
 def _calls(state: Session, _: Event, body: m.RefereeCalled) -> Session:
     place = Place(body.place)
-    return state if place in state.called else replace(state, called=(*state.called, place))
+    return state if place in state.called else changed(state, called=(*state.called, place))
+
+
+def _commanded(state: Session, _: Event, body: m.CommandDone) -> Session:
+    done = dict(state.commands)
+    done[body.log] = max(done.get(body.log, 0), body.seq)
+    return changed(state, commands=tuple(done.items()))
 
 
 _HANDLERS: dict[type[m.Body], Callable[[Session, Event, Any], Session]] = {
     m.SessionOpened: _opened,
     m.SessionClosed: _closed,
+    m.CommandDone: _commanded,
     m.CycleStarted: _cycle,
     m.DiceRolled: _diced,
     m.WallDealt: _dealt,

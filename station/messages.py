@@ -11,7 +11,7 @@ every log that was ever written can still be read.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -85,13 +85,17 @@ class FlowersReplaced(Body, frozen=True, kw_only=True):
 
 
 class IndicatorRevealed(Body, frozen=True, kw_only=True):
-    """The camera read the flipped tile (``score``: calibrated probability, None when typed in)."""
+    """The camera read the flipped tile (``score``: calibrated probability, None when typed in).
+
+    ``no_photo``: code of why there is no photograph although the camera read it.
+    """
 
     hand: int
     tile: str
     wild: str | None
     score: float | None
     photo: str | None
+    no_photo: str | None = None
     doubt: bool = False
 
 
@@ -150,8 +154,9 @@ class TileRead(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HandRead(Body, frozen=True, kw_only=True):
-    """What the camera saw of the claimed hand (or what a person typed: ``photo`` None).
+    """What the camera saw of the claimed hand (or what a person typed: ``photo`` and ``no_photo`` None).
 
+    ``no_photo``: code of why the photograph of what the camera read is not kept (the disk refused it).
     ``place``: another place, of which only what lies open is meant; typed without tiles: nothing does.
     ``waited``: frames that were not fit to be read before this one, by what was wrong first (codes of
     `vision.fitness`); ``anyway``: a person had it read as it was.
@@ -169,6 +174,12 @@ class HandRead(Body, frozen=True, kw_only=True):
     ms: float | None = None
     waited: dict[str, int] = {}
     anyway: bool = False
+    no_photo: str | None = None
+
+    @property
+    def typed(self) -> bool:
+        """Whether a person typed it."""
+        return self.photo is None and self.no_photo is None
 
 
 class RetakeAsked(Body, frozen=True, kw_only=True):
@@ -240,6 +251,7 @@ class HandConfirmed(Booked, frozen=True, kw_only=True):
     winner: int
     cls: str | None
     photo: str | None
+    no_photo: str | None = None
     scores: list[float]
     edits: int
     frame_at: float | None = None
@@ -279,14 +291,16 @@ class IntakeOverridden(Body, frozen=True, kw_only=True):
 class IntakeOpenedEarly(Body, frozen=True, kw_only=True):
     """Somebody opened the machine while the hand waited for its ruling, by its own button or by hand.
 
-    ``opened`` False: the machine held its lid, and it remained a try. ``photo``: the frame of that moment,
-    kept only where a claim was pending; before a claim no frame of a hand in play is ever stored.
+    ``opened`` False: the machine held its lid, and it remained a try. ``photo``: the zones of the hands laid
+    open at that moment, kept only where a claim was pending (``no_photo``: code of why there is none then);
+    before a claim no frame of a hand in play is ever stored.
     """
 
     hand: int
     machine_hand: int | None
     opened: bool = True
     photo: str | None = None
+    no_photo: str | None = None
 
 
 class PenaltyApplied(Body, frozen=True, kw_only=True):
@@ -331,11 +345,30 @@ class RefereeCalled(Body, frozen=True, kw_only=True):
     place: int
 
 
-class EventCorrected(Body, frozen=True, kw_only=True):
-    """A compensating event: the fold leaves the target out; both stay in the log."""
+UNDONE = "undone"
+"""The reason of a correction for which nobody gave one: somebody took the last decision back."""
 
+
+class EventCorrected(Body, frozen=True, kw_only=True):
+    """A compensating event: the fold leaves the target out; both stay in the log.
+
+    The opening of a session, another correction and what is no event of the game cannot be taken back, nor
+    can one event twice: such a correction changes nothing.
+    """
+
+    v: int = 2
     target: int
-    reason: str | None = None
+    reason: Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class PhotoRemoved(Body, frozen=True, kw_only=True):
+    """A photograph goes by rule (docs/evidence.md); it is deleted after this was booked.
+
+    ``why``: ``window_over``, or ``thin.indicator``, ``thin.clean``, ``thin.mended``, ``thin.rejected``.
+    """
+
+    photo: str
+    why: str
 
 
 class SessionClosed(Body, frozen=True, kw_only=True):
@@ -344,6 +377,18 @@ class SessionClosed(Body, frozen=True, kw_only=True):
     fines: list[int]
     bank: int
     unpaid: list[int] = []
+
+
+class CommandDone(Body, frozen=True, kw_only=True):
+    """A command of the central station has taken effect, by the events booked with this one.
+
+    ``log`` (hex) and ``seq`` name it; ``outcome``: ``done``, or ``unknown`` for a kind of a newer version.
+    """
+
+    log: str
+    seq: int
+    command: str
+    outcome: str
 
 
 EVENTS: dict[str, type[Body]] = {
@@ -372,6 +417,8 @@ EVENTS: dict[str, type[Body]] = {
     "referee.called": RefereeCalled,
     "event.corrected": EventCorrected,
     "session.closed": SessionClosed,
+    "evidence.removed": PhotoRemoved,
+    "command.done": CommandDone,
 }
 """Every kind of event with its body."""
 

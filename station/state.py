@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+import msgspec
+
 from station import messages as m
 from station.places import Place
 
@@ -77,7 +79,10 @@ class TileState:
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """What was read before one place, or typed (``photo`` None). Photo, its size in pixels, the tiles."""
+    """What was read before one place, or typed (``photo`` None). Photo, its size in pixels, the tiles.
+
+    ``no_photo``: code of why what the camera read has no photo.
+    """
 
     photo: str | None = None
     size: tuple[int, int] | None = None
@@ -85,11 +90,13 @@ class Laid:
     tiles: tuple[TileState, ...] = ()
     frame_why: tuple[str, ...] = ()
     read_at: float | None = None
+    no_photo: str | None = None
 
     @property
     def nothing(self) -> bool:
         """Whether a person said that nothing lies open here."""
-        return self.read_at is not None and self.photo is None and not self.tiles
+        unseen = self.photo is None and self.no_photo is None
+        return self.read_at is not None and unseen and not self.tiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +184,15 @@ class Cut:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(msgspec.Struct, frozen=True):
     """State of a table after ``seq`` events; ``rev`` is the last event that bears on a decision.
 
     ``dice``: of the throws so far. ``steps``: what is still to be done between deal and play, the present one
     first. ``issued``: chips given out at the opening. ``match_hand`` counts the hands of the match from 1;
     ``hands_finished`` also those that were void.
+
+    A struct, as a copy with changes is made for every event: with so many fields that costs a dataclass
+    twenty times as much.
     """
 
     seq: int = 0
@@ -191,7 +200,7 @@ class Session:
     stage: Stage = Stage.CLOSED
     table: str = ""
     ruleset: str = ""
-    options: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = {}
     format: str = "casual"
     duration_s: int | None = None
     opened_at: float | None = None
@@ -228,6 +237,8 @@ class Session:
     last: Result | None = None
     undoable: tuple[int, ...] = ()
     keys: tuple[tuple[str, int], ...] = ()
+    commands: tuple[tuple[str, int], ...] = ()
+    """Chains of commands (hex), and up to which seq of each the commands have taken effect."""
     called: tuple[Place, ...] = ()
     """Places that called the referee and nobody has decided anything since."""
 

@@ -32,6 +32,11 @@ def _ruled_1(old: dict[str, Any]) -> dict[str, Any]:
     return {**old, "over": not false_win, "barred": barred}
 
 
+def _corrected_1(old: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 did not ask for a reason."""
+    return {**old, "reason": old.get("reason") or "undone"}
+
+
 STEPS: dict[tuple[str, int], Step] = {
     ("dice.rolled", 1): _same,
     ("wall.dealt", 1): _dealt_1,
@@ -41,5 +46,6 @@ STEPS: dict[tuple[str, int], Step] = {
     ("hand.tile_mended", 1): _same,
     ("hand.confirmed", 1): _same,
     ("hand.ruled", 1): _ruled_1,
+    ("event.corrected", 1): _corrected_1,
 }
 """From one version of a body to the next."""

@@ -6,19 +6,24 @@ cannot show other chips than the touchscreen.
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import takewhile
 from typing import Any
 
 import msgspec
 
 from station import messages as m
 from station.central.hands import tile_groups
-from station.log.chain import GENESIS, CentralEntry, Entry
-from station.session import Event, Session, apply, replay
+from station.log.chain import AUTHORED, GENESIS, Entry, Stored
+from station.session import Corrections, Event, Session, apply, skip
+from station.timing import hall_clock
 
-__all__ = ["Alarm", "Hall", "TableFold", "Win"]
+__all__ = ["WINS_SHOWN", "Alarm", "Hall", "TableFold", "Win"]
 
+WINS_SHOWN = 50
+"""Wins of the hall that are shown; of each table no more are kept."""
 _ALARMS_KEPT = 50
 _CALM = (
     m.RefereeCalled,
@@ -28,6 +33,8 @@ _CALM = (
     m.WallDealt,
     m.IndicatorRevealed,
     m.HandRead,
+    m.PhotoRemoved,
+    m.CommandDone,
 )
 """Events that do not mean that a referee has come."""
 
@@ -61,50 +68,78 @@ class Alarm:
 
 @dataclass(slots=True)
 class TableFold:
-    """What is known of a table from its newest log."""
+    """What is known of a table from its newest log. How long the log is makes it no larger."""
 
     log_id: bytes
     session: Session = field(default_factory=Session)
-    events: list[Event] = field(default_factory=list)
+    events: int = 0
+    """Entries of the log so far: the seq of the last one."""
     wins: dict[int, Win] = field(default_factory=dict)
+    """The newest wins that stand, by seq."""
     head: bytes = GENESIS
     called_by: tuple[int, float] | None = None
     forked: bool = False
     unreadable: int = 0
-    """Events that could not be decoded or folded: stored all the same, and shown as an alarm.
+    """Events that could not be decoded or folded, and corrections of nothing that can be taken back.
 
-    Kinds of a newer version are not among them.
+    They are stored all the same, and shown as an alarm. Kinds of a newer version are not among them.
     """
+    stale: bool = False
+    """A correction came: the log has to be folded anew, see `refold`."""
 
     def apply(self, entry: Entry) -> None:
         """Take the next entry of the log."""
-        self.head = entry.hash
-        event = Event(entry.seq, entry.at_ms / 1000, self._decoded(entry))
-        self.events.append(event)
-        try:
-            self._fold(event)
-        except Exception:
-            # An event of a faulty table must not stop the hall: it counts as one of an unknown kind.
-            self.unreadable += 1
-            self.events[-1] = Event(event.seq, event.at, None)
-            self.session = apply(self.session, self.events[-1])
+        self.events, self.head = entry.seq, entry.hash
+        if self.stale:
+            return
+        event = self._decoded(entry)
+        if isinstance(event.body, m.EventCorrected):
+            self.stale = True
+        else:
+            self._fold(event, hidden=False)
 
-    def _decoded(self, entry: Entry) -> m.Body | None:
-        """Decode a body; None for a kind of a newer version, and for one that is not what its kind says."""
+    def refold(self, chain: Callable[[], Iterable[Entry]]) -> None:
+        """Fold the log anew, without the events that are taken back.
+
+        Args:
+            chain: gives the entries of the log as often as it is called; those behind `events` are left out.
+        """
+        corrections = Corrections()
+        fresh = TableFold(self.log_id)
+        for entry in self._known(chain()):
+            corrections.note(fresh._decoded(entry))
+        fresh.unreadable = corrections.ignored
+        for entry in self._known(chain()):
+            fresh._fold(fresh._decoded(entry), hidden=entry.seq in corrections.hidden)
+        self.session, self.wins, self.called_by = fresh.session, fresh.wins, fresh.called_by
+        self.unreadable = fresh.unreadable
+        self.stale = False
+
+    def _known(self, chain: Iterable[Entry]) -> Iterator[Entry]:
+        return takewhile(lambda entry: entry.seq <= self.events, chain)
+
+    def _decoded(self, entry: Entry) -> Event:
+        """Decode an entry; without a body for a kind of a newer version, and where it is not what it says."""
+        body = None
         try:
-            return m.decode(entry.kind, entry.body)
+            body = m.decode(entry.kind, entry.body)
         except msgspec.DecodeError:
             self.unreadable += 1
-            return None
+        return Event(entry.seq, entry.at_ms / 1000, body)
 
-    def _fold(self, event: Event) -> None:
-        body = event.body
-        if isinstance(body, m.EventCorrected):
-            self.session = replay(self.events)
-            self.wins.pop(body.target, None)
+    def _fold(self, event: Event, *, hidden: bool) -> None:
+        if hidden:
+            self.session = skip(self.session, event)
         else:
-            self.session = apply(self.session, event)
-        self._note_win(event)
+            try:
+                self.session = apply(self.session, event)
+                self._note_win(event)
+            except Exception:
+                # An event of a faulty table must not stop the hall: it counts as one of an unknown kind.
+                self.unreadable += 1
+                event = Event(event.seq, event.at, None)
+                self.session = apply(self.session, event)
+        body = event.body
         if isinstance(body, m.RefereeCalled):
             self.called_by = (body.place, event.at)
         elif body is not None and not isinstance(body, _CALM):
@@ -132,37 +167,79 @@ class TableFold:
             wild=indicator.wild if indicator else None,
             at=event.at,
         )
+        for old in sorted(self.wins)[:-WINS_SHOWN]:
+            del self.wins[old]
 
 
+@dataclass(slots=True)
 class Hall:
-    """State of the hall after `pos` entries of the central log."""
+    """State of the hall after `pos` entries of the central log; `hash`: the store hash there."""
 
-    def __init__(self) -> None:
-        self.pos = 0
-        self.tables: dict[str, TableFold] = {}
-        self.alarms: deque[Alarm] = deque(maxlen=_ALARMS_KEPT)
+    pos: int = 0
+    hash: bytes = GENESIS
+    tables: dict[str, TableFold] = field(default_factory=dict)
+    alarms: list[Alarm] = field(default_factory=list)
+    """The newest ones, the oldest of them first."""
+    clock: hall_clock.Countdown = field(default_factory=hall_clock.Countdown)
+    authored: set[bytes] = field(default_factory=set)
+    """The station's chains that are addressed to somebody: what it says there is no news of the hall."""
 
-    def apply(self, item: CentralEntry) -> None:
-        """Take the next entry of the central log."""
-        self.pos = item.pos
+    def apply(self, item: Stored) -> None:
+        """Take the next entry of the central log; `settle` before the state is shown."""
+        self.pos, self.hash = item.pos, item.hash
         entry = item.entry
-        if not item.table_id:
+        if not item.source:
             self._own(entry)
             return
-        fold = self.tables.get(item.table_id)
+        fold = self.tables.get(item.source)
         if fold is None or (fold.log_id != entry.log_id and entry.seq == 1):
-            fold = self.tables[item.table_id] = TableFold(entry.log_id)
+            fold = self.tables[item.source] = TableFold(entry.log_id)
         if fold.log_id == entry.log_id:  # else: a late entry of a log that the table has given up
             fold.apply(entry)
 
+    def settle(self, chain: Callable[[bytes], Iterable[Entry]]) -> None:
+        """Fold the logs anew in which something was corrected.
+
+        Args:
+            chain: gives the entries of a log by its id, from the first.
+        """
+        for fold in self.tables.values():
+            if fold.stale:
+                fold.refold(partial(chain, fold.log_id))
+
     def _own(self, entry: Entry) -> None:
+        if entry.log_id in self.authored:
+            return
+        if entry.kind.startswith("clock."):
+            self._clock_event(entry)
+        elif entry.kind.startswith("link."):
+            self._link_event(entry)
+        elif entry.kind == AUTHORED:
+            body = msgspec.json.decode(entry.body, type=dict[str, Any])
+            self.authored.add(bytes.fromhex(body["log_id"]))
+
+    def _link_event(self, entry: Entry) -> None:
         params = msgspec.json.decode(entry.body, type=dict[str, Any])
         table = params.pop("table", None) or None
         params.pop("v", None)
         if entry.kind == "link.denied":
             # What the sentence calls the device: its table, or the beginning of its key.
             params["table"] = table or f"{params.get('key', '')[:8]}…"
-        self.alarms.append(Alarm(entry.kind, table, entry.at_ms / 1000, params))
+        alarms = [*self.alarms, Alarm(_code_of(entry.kind, params), table, entry.at_ms / 1000, params)]
+        self.alarms = alarms[-_ALARMS_KEPT:]
         fold = self.tables.get(table or "")
         if entry.kind == "link.fork" and fold is not None and fold.log_id.hex() == params.get("log_id"):
             fold.forked = True
+
+    def _clock_event(self, entry: Entry) -> None:
+        try:
+            change = msgspec.json.decode(entry.body, type=hall_clock.Change)
+        except msgspec.DecodeError:  # of a newer version, whose kind is one of ours
+            return
+        self.clock = hall_clock.apply(self.clock, entry.kind, change)
+
+
+def _code_of(kind: str, params: Mapping[str, Any]) -> str:
+    """Give the code of an alarm; a refusal for another reason than an unknown key has its own."""
+    reason = params.get("reason")
+    return f"{kind}.{reason}" if kind == "link.denied" and reason != "not_enrolled" else kind

@@ -37,7 +37,13 @@ def test_an_empty_hall_has_an_empty_state(evening: Evening) -> None:
         "event": {
             "name": "杯",
             "format": "casual",
-            "clock": {"started_at": None, "duration_s": None, "remaining_s": None},
+            "clock": {
+                "started_at": None,
+                "duration_s": None,
+                "remaining_s": None,
+                "running": False,
+                "state": "idle",
+            },
         },
         "tables": [],
         "wins": [],
@@ -52,6 +58,7 @@ def test_a_table_shows_players_chips_wildcard_and_the_head_of_its_log(evening: E
         "id": "T1",
         "online": True,
         "last_seen_s": 1.2,
+        "health": None,
         "phase": "play",
         "hand_count": 0,
         "circle": 1,
@@ -121,7 +128,7 @@ def test_phases(evening: Evening, bodies: list[m.Body], phase: str) -> None:
 
 def test_an_undone_win_is_undone_here_too(evening: Evening) -> None:
     evening.tell(opened(), *dealt(1), claimed(1), confirmed(1))
-    evening.tell(m.EventCorrected(target=7))
+    evening.tell(m.EventCorrected(target=7, reason="wrong place"))
     assert [p["chips"] for p in table(evening)["places"]] == [50] * 4
     assert state(evening)["wins"] == []
     assert table(evening)["events"] == 8
@@ -160,12 +167,35 @@ def test_tables_stand_in_natural_order_and_enrolled_ones_are_there_before_they_r
     assert shown["tables"][2]["online"] is False
 
 
-def test_the_clock_runs_from_the_first_opened_session(evening: Evening) -> None:
-    evening.tell(opened(), at_s=1000)
-    evening.tell(opened("T2"), table="T2", log_id=b"B" * 16, at_s=900)
-    shown = state(evening, duration_s=3600, now=1500.0)["event"]["clock"]
-    assert shown == {"started_at": 900.0, "duration_s": 3600, "remaining_s": 3000}
-    assert state(evening, duration_s=60, now=1500.0)["event"]["clock"]["remaining_s"] == 0
+def clock_of(evening: Evening, steady: float, boot: str = "b", wall: float = 0.0) -> tuple[str, int | None]:
+    shown = state(evening, steady=steady, boot=boot, now=wall)["event"]["clock"]
+    return shown["state"], shown["remaining_s"]
+
+
+STARTED = {"v": 1, "left_ms": 3_600_000, "running": True, "at_ms": 500_000, "boot": "b"}
+
+
+def test_the_clock_counts_by_the_steady_clock_whatever_the_wall_says(evening: Evening) -> None:
+    evening.own("clock.started", STARTED)
+    for wall in (0.0, 1e9, -3600.0):
+        assert clock_of(evening, 1000.0, wall=wall) == ("running", 3100)
+    assert clock_of(evening, 9999.0) == ("running", 0)
+    assert state(evening, steady=1000.0, boot="b")["alarms"] == []
+
+
+def test_a_clock_of_an_earlier_run_waits_for_the_head_referee(evening: Evening) -> None:
+    evening.own("clock.started", STARTED)
+    assert clock_of(evening, 10.0, boot="c") == ("unconfirmed", 3600)
+    assert [alarm["code"] for alarm in state(evening, boot="c")["alarms"]] == ["clock.unconfirmed"]
+
+
+def test_a_clock_event_that_cannot_be_read_changes_nothing(evening: Evening) -> None:
+    evening.own("clock.started", {"v": 1})
+    assert clock_of(evening, 10.0) == ("idle", None)
+
+
+def test_a_damaged_allow_list_is_an_alarm(evening: Evening) -> None:
+    assert [alarm["code"] for alarm in state(evening, list_damaged=True)["alarms"]] == ["keys.damaged"]
 
 
 def test_a_new_log_of_a_table_takes_the_place_of_the_old_one(evening: Evening) -> None:
@@ -212,6 +242,8 @@ def test_a_disk_that_cannot_be_written_comes_first(evening: Evening) -> None:
     evening.tell(opened(), m.RefereeCalled(place=1))
     shown = state(evening, trouble="central.disk_full", now=5.0)["alarms"]
     assert [alarm["code"] for alarm in shown] == ["central.disk_full", "referee.called"]
+    shown = state(evening, photos_full=True, now=5.0)["alarms"]
+    assert [alarm["code"] for alarm in shown] == ["evidence.full", "referee.called"]
 
 
 # ---- a faulty table ----
@@ -238,7 +270,7 @@ def test_an_event_that_cannot_be_folded_is_kept_changes_nothing_and_is_told(
     assert after["events"] == before["events"] + 1
     assert {**after, "events": 0, "head": ""} == {**before, "events": 0, "head": ""}
     assert [alarm["code"] for alarm in state(evening)["alarms"]] == alarms
-    evening.tell(confirmed(1), m.EventCorrected(target=7), confirmed(1))
+    evening.tell(confirmed(1), m.EventCorrected(target=7, reason="wrong place"), confirmed(1))
     assert [p["chips"] for p in table(evening)["places"]] == [49, 53, 49, 49]
 
 

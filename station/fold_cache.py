@@ -1,0 +1,147 @@
+"""A folded state kept in a file beside the log, so that a start need not fold everything anew.
+
+It is a shortcut and nothing else: what is in the log counts. The file says up to which position of the log
+the state goes, which hash stands there, and by which code it was folded. When any of this does not fit, or
+the file is damaged, it is not used. It can be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import msgspec
+import structlog
+
+__all__ = ["FOLDING", "FoldCache", "code_version"]
+
+_log = structlog.get_logger()
+State = TypeVar("State")
+_CHECK_SIZE = 32
+_FORMAT = b"QZ-fold-1"
+
+FOLDING = (
+    "station.fold_cache",
+    "station.folding",
+    "station.messages",
+    "station.places",
+    "station.session",
+    "station.state",
+    "station.versions",
+)
+"""The modules that decide what a table's log amounts to."""
+
+
+@cache
+def code_version(modules: tuple[str, ...]) -> bytes | None:
+    """Hash the sources of modules and of all modules of packages (32 bytes); None where one has no source."""
+    digest = hashlib.blake2b(_FORMAT, digest_size=_CHECK_SIZE)
+    for path in _sources(modules):
+        try:
+            source = path.read_bytes()
+        except OSError:
+            return None
+        digest.update(hashlib.blake2b(source).digest())
+    return digest.digest()
+
+
+def _sources(modules: Iterable[str]) -> list[Path]:
+    paths: list[Path] = []
+    for name in modules:
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.origin is None:
+            return [Path(os.devnull, name)]
+        origin = Path(spec.origin)
+        paths += sorted(origin.parent.rglob("*.py")) if origin.name == "__init__.py" else [origin]
+    return paths
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    """What the file holds."""
+
+    code: bytes
+    log_id: bytes
+    pos: int
+    hash: bytes
+    state: msgspec.Raw
+
+
+class FoldCache(Generic[State]):
+    """The cache of one log.
+
+    Args:
+        path: the file.
+        kind: type of the state; it is encoded with msgspec.
+        code: what it is folded by, from `code_version`; None: nothing is kept.
+        secret: makes the file's checksum one that nobody else can compute; may be empty.
+    """
+
+    def __init__(self, path: Path, kind: type[State], code: bytes | None, secret: bytes = b"") -> None:
+        self._path = path
+        self._code = code
+        self._secret = secret
+        self._decoder = msgspec.msgpack.Decoder(kind)
+        self._refused = False
+
+    def load(self, log_id: bytes, hash_at: Callable[[int], bytes | None]) -> State | None:
+        """Give the state kept; None when there is none that fits.
+
+        Args:
+            log_id: id of the log.
+            hash_at: gives the hash at a position of the log.
+        """
+        try:
+            return self._read(log_id, hash_at)
+        except FileNotFoundError:
+            return None
+        except (OSError, msgspec.DecodeError, ValueError) as error:
+            _log.warning("kept fold not used; the whole log is folded", file=str(self._path), why=str(error))
+            return None
+
+    def _read(self, log_id: bytes, hash_at: Callable[[int], bytes | None]) -> State:
+        raw = self._path.read_bytes()
+        if self._check(raw[_CHECK_SIZE:]) != raw[:_CHECK_SIZE]:
+            raise ValueError("it is damaged, or was written with other keys")
+        kept = msgspec.msgpack.decode(raw[_CHECK_SIZE:], type=_Kept)
+        if self._code is None or kept.code != self._code:
+            raise ValueError("another version of the program wrote it")
+        if kept.log_id != log_id or hash_at(kept.pos) != kept.hash:
+            raise ValueError("it is not of this log")
+        return self._decoder.decode(kept.state)
+
+    def save(self, log_id: bytes, pos: int, digest: bytes, state: State) -> None:
+        """Keep a state; where the disk refuses, the next start folds the log anew, and one line says so.
+
+        Args:
+            log_id: id of the log.
+            pos: the position after which this is the state.
+            digest: the hash at this position.
+            state: the state.
+        """
+        if self._code is None:
+            return
+        encoded = msgspec.Raw(msgspec.msgpack.encode(state))
+        data = msgspec.msgpack.encode(_Kept(self._code, log_id, pos, digest, encoded))
+        draft = self._path.with_name(self._path.name + ".new")
+        try:
+            fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            with os.fdopen(fd, "wb") as file:
+                file.write(self._check(data) + data)
+            draft.replace(self._path)
+        except OSError as error:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
+            if not self._refused:
+                _log.warning("fold not kept", file=str(self._path), why=error.strerror)
+            self._refused = True
+        else:
+            self._refused = False
+
+    def _check(self, data: bytes) -> bytes:
+        return hashlib.blake2b(data, digest_size=_CHECK_SIZE, key=self._secret, person=b"fold cache").digest()
