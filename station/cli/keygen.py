@@ -1,4 +1,4 @@
-"""`keygen`: the CURVE keys of a table or of the central station, readable by their owner alone."""
+"""`keygen`: the keys of a table or of the central station, the secret readable by its owner alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from station.cli.home import home_of
 from station.cli.output import OK, emit, say
 from station.errors import ConfigError
-from station.link.keys import generate
+from station.link.keys import KeyPair, add_signing, generate
 
 CENTRAL = "central"
 """The name by which the keys of the central station go."""
@@ -19,6 +19,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("name", metavar="NAME", help="whose keys: a table's id, or central")
     parser.add_argument("--out", metavar="DIR", help="where to put them (default: HOME/keys)")
+    parser.add_argument(
+        "--add-signing",
+        action="store_true",
+        help="give keys of an older version the half that signs; they stay enrolled",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -29,16 +34,30 @@ def run(arguments: argparse.Namespace) -> int:
             fix="Use letters, digits, - and _, as in the `table` key of the configuration: T1.",
         )
     folder = Path(arguments.out) if arguments.out else home_of(arguments.home) / "keys"
-    pair = generate(folder, arguments.name)
+    make = add_signing if arguments.add_signing else generate
+    pair = make(folder, arguments.name)
     secret, public = folder / f"{arguments.name}.key", folder / f"{arguments.name}.pub"
     if arguments.json:
-        emit({"name": arguments.name, "public": pair.public, "key": str(secret), "pub": str(public)})
+        emit(
+            {
+                "name": arguments.name,
+                "public": pair.public,
+                "verify": pair.verify,
+                "key": str(secret),
+                "pub": str(public),
+            }
+        )
     else:
-        say(f"{secret}: the secret, for this machine alone (secret_key)")
-        if arguments.name == CENTRAL:
-            say(f"{public}: copy it to every table computer (public_key below [central])")
-        else:
-            say(f"{public}: the public key; the central station's allow_list file needs these lines:")
-            say("[tables]")
-            say(f'{arguments.name} = "{pair.public}"')
+        _tell(arguments.name, pair, secret, public)
     return OK
+
+
+def _tell(name: str, pair: KeyPair, secret: Path, public: Path) -> None:
+    say(f"{secret}: the secret, for this machine alone (secret_key)")
+    if name == CENTRAL:
+        say(f"{public}: copy it to every table computer (public_key below [central])")
+        return
+    say(f"{public}: the public key; the central station's allow_list file needs these lines:")
+    say(f"[tables.{name}]")
+    say(f'key = "{pair.public}"')
+    say(f'verify = "{pair.verify}"')

@@ -1,48 +1,60 @@
-"""CURVE keys in files, and the list of enrolled tables.
+"""The keys of a table or of the central station, in files.
 
-A key pair NAME lies in two TOML files: ``NAME.key`` (mode 0600: ``public`` and ``secret``) and ``NAME.pub``
-(mode 0644: ``public``). The allow-list of the central station is a TOML file::
+A key pair NAME lies in two TOML files: ``NAME.key`` (mode 0600) and ``NAME.pub`` (mode 0644)::
 
-    [tables]
-    T1 = "public key of table T1"
+    public = "…"     # CURVE, both files: proves who connects
+    secret = "…"     # CURVE, .key alone
+    verify = "…"     # Ed25519, both files: checks signatures
+    signing = "…"    # Ed25519 seed, .key alone: signs checkpoints of the log
 
-Keys are written in Z85 (https://rfc.zeromq.org/spec/32/), 40 characters.
+CURVE keys are written in Z85 (https://rfc.zeromq.org/spec/32/), 40 characters; Ed25519 keys
+(https://www.rfc-editor.org/rfc/rfc8032) are 32 bytes as 64 hexadecimal digits. Files of before there were
+signatures have the CURVE half alone. The list of enrolled tables is in `station.link.register`.
 """
 
 from __future__ import annotations
 
-import os
-import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 import zmq
-from zmq.utils import z85
+from nacl.signing import SigningKey
 
 from station.errors import KeyFileError
+from station.link.allow_list import AllowList, Standing
+from station.link.key_files import curve_key, load_toml, raw_key, replace_file, write_new
+from station.link.register import load_allow_list, write_allow_list
 
 __all__ = [
     "AllowList",
     "KeyPair",
+    "Standing",
+    "add_signing",
     "generate",
     "load_allow_list",
     "load_pair",
     "load_public",
+    "load_verify",
+    "public_text",
     "write_allow_list",
 ]
 
-_KEY_BYTES = 32
-
 
 class KeyPair(msgspec.Struct, frozen=True):
-    """A CURVE key pair in Z85."""
+    """A CURVE key pair in Z85; where there is one, an Ed25519 pair in hex (``signing``: its seed)."""
 
     public: str
     secret: str
+    signing: str | None = None
+    verify: str | None = None
+
+    @property
+    def signer(self) -> bytes | None:
+        """The seed (32 bytes) of the key that signs."""
+        return None if self.signing is None else bytes.fromhex(self.signing)
 
     def __repr__(self) -> str:
-        return f"KeyPair(public={self.public!r}, secret=…)"
+        return f"KeyPair(public={self.public!r}, verify={self.verify!r}, …)"
 
 
 def generate(folder: Path, name: str) -> KeyPair:
@@ -52,19 +64,37 @@ def generate(folder: Path, name: str) -> KeyPair:
         KeyFileError: one of the files exists already, or the folder cannot be written.
     """
     public, secret = (key.decode() for key in zmq.curve_keypair())
-    pair = KeyPair(public, secret)
+    pair = KeyPair(public, secret, *_drawn_signing())
+    for suffix in (".key", ".pub"):
+        if (folder / f"{name}{suffix}").exists():
+            raise _exists(folder / f"{name}{suffix}")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _write_new(folder / f"{name}.key", f'public = "{public}"\nsecret = "{secret}"\n', mode=0o600)
-        _write_new(folder / f"{name}.pub", f'public = "{public}"\n', mode=0o644)
+        write_new(folder / f"{name}.key", _secret_text(pair), mode=0o600)
+        write_new(folder / f"{name}.pub", _public_text(pair), mode=0o644)
     except FileExistsError as error:
-        raise KeyFileError(
-            f"The key file {error.filename} exists already.", fix="Move it away first, or use another name."
-        ) from None
+        raise _exists(Path(str(error.filename))) from None
     except OSError as error:
-        raise KeyFileError(
-            f"The key files cannot be written to {folder}: {error.strerror}.", fix="Check the folder."
-        ) from error
+        raise _unwritable(folder, error) from error
+    return pair
+
+
+def add_signing(folder: Path, name: str) -> KeyPair:
+    """Give an older key pair its Ed25519 half; the CURVE half, and with it every enrolment, stays.
+
+    Raises:
+        KeyFileError: the pair is missing or damaged, has the half already, or cannot be written.
+    """
+    secret_file = folder / f"{name}.key"
+    old = load_pair(secret_file)
+    if old.signing is not None:
+        raise KeyFileError(f"The key file {secret_file} can sign already.", fix="Nothing needs to be done.")
+    pair = KeyPair(old.public, old.secret, *_drawn_signing())
+    try:
+        replace_file(secret_file, _secret_text(pair), mode=0o600)
+        replace_file(folder / f"{name}.pub", _public_text(pair), mode=0o644)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
     return pair
 
 
@@ -74,123 +104,66 @@ def load_pair(path: Path) -> KeyPair:
     Raises:
         KeyFileError: missing, damaged, or readable by others.
     """
-    data = _load(path)
+    data = load_toml(path)
     if path.stat().st_mode & 0o077:
         raise KeyFileError(f"Others may read the secret key {path}.", fix=f"Run: chmod 600 {path}")
-    return KeyPair(_key(data.get("public"), path), _key(data.get("secret"), path))
+    signing = raw_key(data.get("signing"), path)
+    verify = None if signing is None else _verify_of(signing)
+    if data.get("verify", verify) != verify:
+        raise KeyFileError(
+            f"The two signing keys in {path} do not belong together.", fix="Make new keys: quezhuo keygen"
+        )
+    return KeyPair(curve_key(data.get("public"), path), curve_key(data.get("secret"), path), signing, verify)
 
 
 def load_public(path: Path) -> str:
-    """Read the public key of a ``.pub`` (or ``.key``) file, in Z85.
+    """Read the public CURVE key of a ``.pub`` (or ``.key``) file, in Z85.
 
     Raises:
         KeyFileError: missing or damaged.
     """
-    return _key(_load(path).get("public"), path)
+    return curve_key(load_toml(path).get("public"), path)
 
 
-def load_allow_list(path: Path) -> dict[str, str]:
-    """Read an allow-list: table id → public key.
-
-    Raises:
-        KeyFileError: missing, damaged, or one key stands for two tables.
-    """
-    tables = _load(path).get("tables", {})
-    if not isinstance(tables, dict):
-        raise KeyFileError(f"The file {path} has no section [tables].", fix="Add it; see the documentation.")
-    keys = {str(table): _key(key, path) for table, key in tables.items()}
-    if len(set(keys.values())) != len(keys):
-        raise KeyFileError(f"Two tables in {path} have the same key.", fix="Make a key for each table.")
-    return keys
-
-
-def write_allow_list(path: Path, tables: Mapping[str, str]) -> None:
-    """Write an allow-list (table id → public key); a running central station takes it over by itself.
+def load_verify(path: Path) -> str | None:
+    """Read the public Ed25519 key of a ``.pub`` (or ``.key``) file, in hex; None in an older file.
 
     Raises:
-        KeyFileError: a key is none, or the file cannot be written.
+        KeyFileError: missing or damaged.
     """
-    lines = [f'{msgspec.json.encode(table).decode()} = "{_key(key, path)}"' for table, key in tables.items()]
-    draft = path.with_name(path.name + ".new")
-    try:
-        draft.write_text("\n".join(["[tables]", *lines, ""]), encoding="utf-8")
-        draft.replace(path)
-    except OSError as error:
-        raise KeyFileError(
-            f"The allow-list {path} cannot be written: {error.strerror}.", fix="Check the folder."
-        ) from error
+    return raw_key(load_toml(path).get("verify"), path)
 
 
-class AllowList:
-    """The allow-list file as it is now: read again when it changes, so enrolling needs no restart.
-
-    Args:
-        path: the file. It must be good at the start; a damaged newer version is not taken over.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._stamp = self._stat()
-        self._by_key = _by_key(load_allow_list(path))
-
-    @property
-    def tables(self) -> frozenset[str]:
-        """The enrolled tables."""
-        self._refresh()
-        return frozenset(self._by_key.values())
-
-    def table_of(self, key: str) -> str | None:
-        """Give the table that a public key (Z85) is enrolled for."""
-        self._refresh()
-        return self._by_key.get(key)
-
-    def _refresh(self) -> None:
-        stamp = self._stat()
-        if stamp == self._stamp:
-            return
-        self._stamp = stamp
-        try:
-            self._by_key = _by_key(load_allow_list(self._path))
-        except KeyFileError:
-            return  # half-edited: the last good list stays in force
-
-    def _stat(self) -> tuple[int, int, int] | None:
-        try:
-            stat = self._path.stat()
-        except OSError:
-            return None
-        return stat.st_ino, stat.st_size, stat.st_mtime_ns
+def public_text(public: str, verify: str | None) -> str:
+    """Return the text of a ``.pub`` file."""
+    return f'public = "{public}"\n' + (f'verify = "{verify}"\n' if verify else "")
 
 
-def _by_key(tables: Mapping[str, str]) -> dict[str, str]:
-    return {key: table for table, key in tables.items()}
+def _public_text(pair: KeyPair) -> str:
+    return public_text(pair.public, pair.verify)
 
 
-def _load(path: Path) -> dict[str, object]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise KeyFileError(
-            f"The key file {path} cannot be read: {error.strerror}.", fix="Make keys with: quezhuo keygen"
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-        raise KeyFileError(
-            f"The key file {path} is damaged.", fix="Make new keys with: quezhuo keygen"
-        ) from None
+def _secret_text(pair: KeyPair) -> str:
+    signing = f'signing = "{pair.signing}"\n' if pair.signing else ""
+    return f'{_public_text(pair)}secret = "{pair.secret}"\n{signing}'
 
 
-def _key(value: object, path: Path) -> str:
-    try:
-        good = isinstance(value, str) and len(z85.decode(value)) == _KEY_BYTES
-    except (ValueError, KeyError):
-        good = False
-    if not good:
-        raise KeyFileError(f"The file {path} holds something that is no key.", fix="Keys have 40 characters.")
-    return str(value)
+def _drawn_signing() -> tuple[str, str]:
+    signing = SigningKey.generate().encode().hex()
+    return signing, _verify_of(signing)
 
 
-def _write_new(path: Path, text: str, mode: int) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-    with os.fdopen(fd, "w", encoding="utf-8") as file:
-        os.fchmod(fd, mode)
-        file.write(text)
+def _verify_of(signing: str) -> str:
+    return SigningKey(bytes.fromhex(signing)).verify_key.encode().hex()
+
+
+def _exists(path: Path) -> KeyFileError:
+    return KeyFileError(
+        f"The key file {path} exists already.", fix="Move it away first, or use another name."
+    )
+
+
+def _unwritable(folder: Path, error: OSError) -> KeyFileError:
+    return KeyFileError(
+        f"The key files cannot be written to {folder}: {error.strerror}.", fix="Check the folder."
+    )
