@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+import queue
 import time
 from collections.abc import Callable
+from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 
 import zmq
 
+from station.counting import BATCH_SIZES, COMMIT_S, Stats
 from station.errors import LogError
 from station.link import zap
+from station.link.connection import wait_ms
 from station.link.denials import Denials
 from station.link.keys import AllowList, KeyPair
-from station.link.loop_thread import LoopThread
-from station.link.receiver import Incoming, Outgoing, Receiver
+from station.link.loop_thread import LoopThread, resolve
+from station.link.replicate import CentralEnd, Incoming, Limits, Outgoing, SenderTimes
+from station.link.replicate.values import check
+from station.link.router import drain, send
 from station.link.sockets import Socket, central_socket, new_context
-from station.log.central_log import CentralLog
+from station.link.strangers import NO_HANDSHAKE, Knocks, Strangers
+from station.log import Log
+from station.log.chain import Entry
 
 __all__ = ["CentralThread"]
-
-_BATCH = 256
-"""Most messages of one transaction."""
 
 
 class CentralThread(LoopThread[str]):
@@ -36,9 +43,13 @@ class CentralThread(LoopThread[str]):
         on_commit: called in the loop's thread with the position of the last stored entry.
         on_trouble: called in the loop's thread with the error when storing fails, and with None when it works
             again.
+        on_value: called in the loop's thread with table, key and body of a value of a table.
         clock: monotonic time in seconds.
         wall: Unix time in seconds.
+        limits: what one table may send.
+        times: durations and window for commands.
         after_commit: called in the worker thread between commit and acknowledgement; for tests of crashes.
+        signer: secret (32 bytes) of the key that signs checkpoints; None: there are none.
     """
 
     def __init__(
@@ -50,9 +61,13 @@ class CentralThread(LoopThread[str]):
         *,
         on_commit: Callable[[int], None] | None = None,
         on_trouble: Callable[[LogError | None], None] | None = None,
+        on_value: Callable[[str, str, bytes], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
+        limits: Limits = Limits(),  # noqa: B008 - frozen
+        times: SenderTimes = SenderTimes(),  # noqa: B008 - frozen
         after_commit: Callable[[], None] | None = None,
+        signer: bytes | None = None,
     ) -> None:
         super().__init__("central-link")
         self._log_path = log_path
@@ -61,12 +76,19 @@ class CentralThread(LoopThread[str]):
         self._allow_list = allow_list
         self._on_commit = on_commit
         self._on_trouble = on_trouble
+        self._on_value = on_value
         self._clock = clock
         self._wall = wall
+        self._limits = limits
+        self._times = times
         self._after_commit = after_commit
-        self._receiver: Receiver | None = None
+        self._signer = signer
+        self._jobs: queue.SimpleQueue[Callable[[CentralEnd], None]] = queue.SimpleQueue()
+        self._end: CentralEnd | None = None
         self._told = 0
         self._trouble: LogError | None = None
+        self.stats = Stats(commit_seconds=COMMIT_S, batch_entries=BATCH_SIZES)
+        """Counts ``messages``, ``answers`` and ``denials`` by reason; times each commit of a batch."""
 
     async def start(self) -> str:
         """Open the log and the socket, and start the thread.
@@ -81,14 +103,61 @@ class CentralThread(LoopThread[str]):
 
     def silence_s(self) -> dict[str, float]:
         """Give for each table that has greeted since the start how long ago it was last heard, in seconds."""
-        seen = {} if self._receiver is None else dict(self._receiver.last_seen)
+        seen = {} if self._end is None else dict(self._end.last_seen)
         now = self._clock()
         return {table: max(0.0, now - at) for table, at in seen.items()}
+
+    def command(self, table: str, kind: str, body: bytes) -> asyncio.Future[Entry]:
+        """Store a command for a table; it is sent, over all restarts, until the table has stored it.
+
+        Args:
+            table: its name. kind: of the command. body: JSON bytes.
+
+        Returns:
+            a future of the entry it became, resolved after the commit here; the table answers by an event of
+            its own that names the entry's log id and seq. It fails with `LogError` or `ValueError`.
+        """
+        future: asyncio.Future[Entry] = asyncio.get_running_loop().create_future()
+        if self._finished is None or self._finished.done() or self._stop.is_set():
+            future.set_exception(LogError("The log is closed.", fix="Start the central station again."))
+            return future
+        self._do(partial(self._command, table, kind, body, future))
+        return future
+
+    def book(self, kind: str, body: bytes) -> asyncio.Future[Entry]:
+        """Store an event of the central station itself.
+
+        Returns:
+            a future of the entry it became, resolved after the commit; it fails with `LogError`.
+        """
+        future: asyncio.Future[Entry] = asyncio.get_running_loop().create_future()
+        if self._finished is None or self._finished.done() or self._stop.is_set():
+            future.set_exception(LogError("The log is closed.", fix="Start the central station again."))
+            return future
+        self._do(partial(self._book, kind, body, future))
+        return future
+
+    def set_value(self, table: str | None, key: str, body: bytes) -> None:
+        """Say a value to a table, or to all (None); the newest of a key replaces older ones.
+
+        Args:
+            table: its name, or None. key: at most 64 bytes. body: JSON bytes, at most 4 KiB.
+
+        Raises:
+            ValueError: key or body is too large.
+        """
+        check(key, body)
+        at_ms = self._wall_ms()
+        self._do(lambda end: end.tables.set_value(table, key, body, at_ms))
+
+    def _do(self, job: Callable[[CentralEnd], None]) -> None:
+        self._jobs.put(job)
+        self._waker.wake()
 
     # From here on: the worker thread.
 
     def _work(self, ready: Callable[[str], None]) -> None:
-        with CentralLog.open(self._log_path) as log:
+        with Log.open(self._log_path, signer=self._signer) as log:
             context = new_context()
             sockets: list[Socket] = []
             try:
@@ -97,56 +166,105 @@ class CentralThread(LoopThread[str]):
                 handler.bind(zap.ENDPOINT)
                 router = central_socket(context, self._keys, self._endpoint)
                 sockets.append(router)
-                ready(router.get_string(zmq.LAST_ENDPOINT))
-                self._serve(log, handler, router)
+                with closing(Strangers(router)) as strangers:
+                    ready(router.get_string(zmq.LAST_ENDPOINT))
+                    self._serve(log, handler, router, strangers)
             finally:
                 for socket in sockets:
                     socket.close(linger=0)
                 context.term()
 
-    def _serve(self, log: CentralLog, handler: Socket, router: Socket) -> None:
-        denials = Denials(log.append_own)
-        receiver = Receiver(log, self._allow_list.table_of, denials)
-        self._receiver, self._told = receiver, log.head.seq
+    def _serve(self, log: Log, handler: Socket, router: Socket, strangers: Strangers) -> None:
+        denials = Denials(log.append)
+        denials.stats = self.stats
+        end = CentralEnd(
+            log,
+            self._allow_list.standing,
+            denials,
+            limits=self._limits,
+            times=self._times,
+            clock=self._clock,
+            on_value=self._valued,
+        )
+        self._end, self._told = end, log.pos_head.seq
+        knocks = Knocks()
         poller = zmq.Poller()
-        for source in (self._waker.fd, handler, router):
+        for source in (self._waker.fd, handler, router, strangers.monitor):
             poller.register(source, zmq.POLLIN)
         while not self._stop.is_set():
-            poller.poll()
+            poller.poll(wait_ms(end.next_deadline(), self._clock()))
             self._waker.clear()
             self._answer_zap(handler, denials)
-            answers = self._store(receiver, _drain(router))
-            self._tell(log.head.seq)
-            _send(router, answers)
+            if knocks.ended(strangers.ended(), self._clock()):
+                denials.note(NO_HANDSHAKE, key="", now=self._clock(), wall_ms=self._wall_ms())
+            answers = self._receive(log, end, drain(router))
+            self._do_all(end)
+            answers += end.poll(self._clock())
+            self._tell(log.pos_head.seq)
+            self._note_trouble(end.trouble)
+            send(router, answers, end)
+        self._do_all(end)
+
+    def _do_all(self, end: CentralEnd) -> None:
+        with suppress(queue.Empty):
+            while True:
+                self._jobs.get_nowait()(end)
+
+    def _command(
+        self, table: str, kind: str, body: bytes, future: asyncio.Future[Entry], end: CentralEnd
+    ) -> None:
+        result: Entry | Exception
+        try:
+            result = end.command(table, kind, body, self._clock(), self._wall_ms())
+        except (LogError, ValueError) as error:
+            result = error
+        self._post(lambda: resolve(future, result))
+
+    def _book(self, kind: str, body: bytes, future: asyncio.Future[Entry], end: CentralEnd) -> None:
+        result: Entry | Exception
+        try:
+            result = end.book(kind, body, self._wall_ms())
+        except LogError as error:
+            result = error
+        self._post(lambda: resolve(future, result))
+
+    def _valued(self, table: str, key: str, body: bytes) -> None:
+        if self._on_value is not None:
+            notify = self._on_value
+            self._post(lambda: notify(table, key, body))
 
     def _answer_zap(self, handler: Socket, denials: Denials) -> None:
         while handler.poll(0):
-            decision = zap.decide(handler.recv_multipart(), self._allow_list.table_of)
+            decision = zap.decide(handler.recv_multipart(), self._allow_list.standing)
             handler.send_multipart(decision.reply)
             if not decision.admitted:
                 denials.note(
-                    "not_enrolled",
+                    decision.reason,
                     key=decision.key,
+                    table=decision.holder,
                     now=self._clock(),
                     wall_ms=self._wall_ms(),
                     address=decision.address,
                 )
 
-    def _store(self, receiver: Receiver, batch: list[Incoming]) -> list[Outgoing]:
-        """Store a batch and give the answers; none when the disk refuses, so that the tables send again."""
+    def _receive(self, log: Log, end: CentralEnd, batch: list[Incoming]) -> list[Outgoing]:
+        """Take a batch in, and time what was stored of it."""
         if not batch:
             return []
-        try:
-            return receiver.receive(batch, self._clock(), self._wall_ms())
-        except LogError as error:
-            self._note_trouble(error)
-            return []
+        began, before = time.perf_counter(), log.pos_head.seq
+        answers = end.receive(batch, self._clock(), self._wall_ms())
+        stored = log.pos_head.seq - before
+        self.stats.count("messages", by=len(batch))
+        self.stats.count("answers", by=len(answers))
+        if stored:
+            self.stats.observe("commit_seconds", time.perf_counter() - began)
+            self.stats.observe("batch_entries", stored)
+        return answers
 
     def _tell(self, pos: int) -> None:
         if pos == self._told:
             return
         self._told = pos
-        self._note_trouble(None)
         if self._after_commit is not None:
             self._after_commit()
         if self._on_commit is not None:
@@ -163,31 +281,3 @@ class CentralThread(LoopThread[str]):
 
     def _wall_ms(self) -> int:
         return int(1000 * self._wall())
-
-
-def _drain(router: Socket) -> list[Incoming]:
-    batch: list[Incoming] = []
-    while len(batch) < _BATCH:
-        try:
-            peer, *frames = router.recv_multipart(zmq.NOBLOCK, copy=False)
-        except zmq.Again:
-            break
-        if frames:
-            batch.append(Incoming(peer.bytes, _key_of(frames[-1]), [frame.bytes for frame in frames]))
-    return batch
-
-
-def _key_of(frame: zmq.Frame) -> str:
-    """Give the public key that the connection of this frame proved to have (set by `zap.decide`)."""
-    try:
-        return str(frame.get("User-Id"))
-    except zmq.ZMQError:
-        return ""
-
-
-def _send(router: Socket, answers: list[Outgoing]) -> None:
-    for answer in answers:
-        try:
-            router.send_multipart([answer.peer, *answer.frames], zmq.NOBLOCK)
-        except zmq.ZMQError:
-            continue  # gone (EHOSTUNREACH) or not reading (EAGAIN): the table asks again

@@ -1,102 +1,54 @@
-"""A table's connection: the DEALER, its monitor and the sender, driven by whoever polls."""
+"""A table's connection: the DEALER, its monitor and the table's end of the link, driven by whoever polls."""
 
 from __future__ import annotations
 
-import enum
 import math
 from typing import Any
 
-import msgspec
 import zmq
 from zmq.utils.monitor import parse_monitor_message
 
 from station.errors import WireError
-from station.link.sender import Sender, SenderState
+from station.link.dialing import Dialing, Patience
+from station.link.replicate import SenderState, TableEnd
+from station.link.said import Message
 from station.link.sockets import LinkSettings, Socket, table_socket
-from station.link.wire import FromTable, decode_from_central, encode
+from station.link.status import LinkState, LinkStatus, state_of
+from station.link.wire import decode, encode
 
 __all__ = ["Connection", "LinkState", "LinkStatus"]
 
-_FAILED = (
-    zmq.EVENT_HANDSHAKE_FAILED_AUTH
-    | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
-    | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
-)
-_WATCHED = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED | _FAILED
-_BACK_OFF_S = 1.0
-_BACK_OFF_MAX_S = 30.0
-
-
-class LinkState(enum.Enum):
-    """Where the link stands, for people."""
-
-    OFF = "off"
-    """No central station is configured."""
-    DOWN = "down"
-    """The central station cannot be reached."""
-    DENIED = "denied"
-    """The central station does not know this table's key: the table is not enrolled."""
-    REFUSED = "refused"
-    """The central station knows the key but takes nothing from this log; see the reason."""
-    UP = "up"
-
-
-class LinkStatus(msgspec.Struct, frozen=True):
-    """The link as it is now.
-
-    Args:
-        state: see `LinkState`.
-        head: seq of the last entry of the log.
-        acked: seq up to which the central station has committed, as far as known.
-        reason: code of a refusal, for example ``fork`` or ``wrong_table``.
-    """
-
-    state: LinkState
-    head: int = 0
-    acked: int = 0
-    reason: str | None = None
-
-    @property
-    def code(self) -> str:
-        """Identifier for screens: ``central.none``, ``.down``, ``.denied``, ``.fork`` or ``.up``."""
-        if self.state is LinkState.OFF:
-            return "central.none"
-        if self.state is LinkState.REFUSED:
-            return "central.fork" if self.reason in ("fork", "rollback") else "central.denied"
-        return f"central.{self.state.value}"
-
-    @property
-    def unsent(self) -> int:
-        """Entries that the central station has not acknowledged."""
-        return self.head - self.acked
+# Not EVENT_HANDSHAKE_FAILED_PROTOCOL: with it a damaged message can abort the process, see `strangers`.
+_FAILED = zmq.EVENT_HANDSHAKE_FAILED_AUTH | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
+_WATCHED = zmq.EVENT_CONNECTED | zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED | _FAILED
 
 
 class Connection:
-    """Keeps a table connected to the central station.
-
-    A DEALER that was denied never tries again by itself (libzmq 4.3.5): after a failed handshake the socket
-    is closed and a new one is opened after a pause that doubles from 1 s to 30 s.
+    """Keeps a table connected to one of its stations.
 
     Args:
         context: of the thread that drives this object.
         settings: where to connect, and the keys.
-        sender: the protocol.
+        end: the table's end of the link.
         now: monotonic time in seconds.
+        patience: when a socket is given up.
     """
 
     def __init__(
-        self, context: zmq.Context[Socket], settings: LinkSettings, sender: Sender, now: float
+        self,
+        context: zmq.Context[Socket],
+        settings: LinkSettings,
+        end: TableEnd,
+        now: float,
+        patience: Patience = Patience(),  # noqa: B008 - frozen
     ) -> None:
         self._context = context
         self._settings = settings
-        self._sender = sender
+        self._end = end
+        self._dialing = Dialing(len(settings.endpoints), patience)
         self._socket: Socket | None = None
         self._monitor: Socket | None = None
-        self._denied = False
-        self._back_off_s = _BACK_OFF_S
-        self._reopen_at = math.inf
-        self._open()
-        self.step(now)
+        self._open(now)
 
     @property
     def sockets(self) -> list[Socket]:
@@ -106,20 +58,40 @@ class Connection:
     @property
     def status(self) -> LinkStatus:
         """The link as it is now."""
-        sender = self._sender
-        return LinkStatus(self._state(), sender.head.seq, sender.acked, sender.reason)
+        sender, address = self._end.sender, self._dialing.address
+        trouble = self._end.trouble
+        return LinkStatus(
+            self._state(),
+            sender.head.seq,
+            sender.acked,
+            sender.reason,
+            self._settings.endpoints[address][0],
+            address > 0,
+            "" if trouble is None else trouble.code,
+        )
 
     def next_deadline(self) -> float:
         """When `step` has something to do even if nothing happens."""
-        return min(self._reopen_at, self._sender.next_deadline())
+        return min(self._dialing.next_deadline(), self._end.next_deadline())
 
-    def step(self, now: float) -> None:
-        """Take what has come in and send what is due; never blocks."""
-        if now >= self._reopen_at:
-            self._open()
+    def step(self, now: float, wall_ms: int) -> None:
+        """Take what has come in and send what is due; never blocks.
+
+        Args:
+            now: monotonic time in seconds. wall_ms: wall clock, milliseconds since 1970-01-01 UTC.
+        """
+        if self._dialing.gives_up(now):
+            self.close()
+        if self._dialing.opens(now):
+            self._open(now)
         self._watch(now)
-        self._receive(now)
-        self._send(self._sender.poll(now))
+        self._receive(now, wall_ms)
+        sender = self._end.sender
+        if sender.state is SenderState.STREAMING:
+            self._dialing.well(self._end.heard_at)
+        elif sender.state is SenderState.REFUSED:
+            self._dialing.refused()
+        self._send(self._end.poll(now))
 
     def close(self) -> None:
         """Close the sockets at once; what is under way is sent again after the next start."""
@@ -129,55 +101,65 @@ class Connection:
             socket.disable_monitor()
             monitor.close(linger=0)  # an open one would keep the context from ending
             socket.close(linger=0)
-        self._sender.disconnected()
+        self._end.disconnected()
 
     def _state(self) -> LinkState:
-        if self._denied:
-            return LinkState.DENIED
-        if self._sender.reason is not None:
-            return LinkState.REFUSED
-        return LinkState.UP if self._sender.state is SenderState.STREAMING else LinkState.DOWN
+        sender = self._end.sender
+        if sender.reason is not None:
+            return state_of(sender.reason)
+        if sender.state is SenderState.STREAMING:
+            return LinkState.UP
+        return LinkState.DENIED if self._dialing.denied else LinkState.DOWN
 
-    def _open(self) -> None:
-        self._reopen_at = math.inf
-        self._socket = table_socket(self._context, self._settings)
+    def _open(self, now: float) -> None:
+        endpoint, server_key = self._settings.endpoints[self._dialing.address]
+        self._socket = table_socket(self._context, self._settings.keys, server_key)
         self._monitor = self._socket.get_monitor_socket(_WATCHED)
-        self._socket.connect(self._settings.endpoint)
+        self._socket.connect(endpoint)
+        self._dialing.opened(now)
 
     def _watch(self, now: float) -> None:
-        while self._monitor is not None and self._monitor.poll(0):
-            event: Any = parse_monitor_message(self._monitor.recv_multipart(zmq.NOBLOCK))
+        while self._monitor is not None:
+            try:
+                frames = self._monitor.recv_multipart(zmq.NOBLOCK)
+            except zmq.Again:
+                return
+            event: Any = parse_monitor_message(frames)
             kind = int(event["event"])
-            if kind == zmq.EVENT_HANDSHAKE_SUCCEEDED:
-                self._denied, self._back_off_s = False, _BACK_OFF_S
-                self._sender.connected(now)
+            if kind == zmq.EVENT_CONNECTED:
+                self._dialing.reached(now)
+            elif kind == zmq.EVENT_HANDSHAKE_SUCCEEDED:
+                self._end.connected(now)
             elif kind & _FAILED:
-                self._denied = kind == zmq.EVENT_HANDSHAKE_FAILED_AUTH
-                self._pause(now)
-            else:
-                self._sender.disconnected()
+                self.close()
+                self._dialing.failed(now, denied=kind == zmq.EVENT_HANDSHAKE_FAILED_AUTH)
+            else:  # libzmq reconnects after some losses and not after others, and does not say which
+                self.close()
+                self._dialing.lost(now)
 
-    def _pause(self, now: float) -> None:
-        self.close()
-        self._reopen_at = now + self._back_off_s
-        self._back_off_s = min(2 * self._back_off_s, _BACK_OFF_MAX_S)
-
-    def _receive(self, now: float) -> None:
+    def _receive(self, now: float, wall_ms: int) -> None:
+        messages: list[Message] = []
         while self._socket is not None:
             try:
                 frames = self._socket.recv_multipart(zmq.NOBLOCK)
             except zmq.Again:
-                return
+                break
             try:
-                message = decode_from_central(frames)
+                messages.append(decode(frames))
             except WireError:
-                continue
-            self._send(self._sender.received(message, now))
+                continue  # of another version: the greeting says so
+        if messages:
+            self._send(self._end.received(messages, now, wall_ms))
 
-    def _send(self, messages: list[FromTable]) -> None:
+    def _send(self, messages: list[Message]) -> None:
         for message in messages:
             try:
                 if self._socket is not None:
                     self._socket.send_multipart(encode(message), zmq.NOBLOCK)
             except zmq.Again:
                 return  # no connection or no room: the resend timer brings it again
+
+
+def wait_ms(deadline: float, now: float) -> int | None:
+    """Give how long to poll until a deadline, in whole milliseconds; None: until something happens."""
+    return None if deadline == math.inf else max(0, math.ceil(1000 * (deadline - now)))

@@ -77,6 +77,11 @@ class LoopThread(Generic[Ready]):
         self._thread.start()
         return await ready
 
+    @property
+    def alive(self) -> bool:
+        """Whether the thread runs."""
+        return self._thread is not None and self._thread.is_alive()
+
     async def finished(self) -> None:
         """Wait until the thread ends; after a crash this raises its exception."""
         if self._finished is not None:

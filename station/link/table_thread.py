@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import queue
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
-import msgspec
 import zmq
 
+from station.counting import BATCH_SIZES, COMMIT_S, Stats
 from station.errors import LogError
-from station.link.connection import Connection, LinkState, LinkStatus
+from station.link.connection import Connection, wait_ms
 from station.link.loop_thread import LoopThread, resolve
-from station.link.sender import Sender, SenderTimes, Source
+from station.link.replicate import CENTRAL, SenderTimes, TableEnd
+from station.link.replicate.values import check
+from station.link.said import SESSION_SIZE
 from station.link.sockets import LinkSettings, new_context
-from station.link.wire import SESSION_SIZE
+from station.link.status import LinkState, LinkStatus
+from station.link.table_jobs import Append, Follow, Job, Say
+from station.log import Log
 from station.log.chain import Entry, Head
-from station.log.table_log import Log
 
 __all__ = ["LinkThread"]
-
-
-class _Append(msgspec.Struct, frozen=True):
-    """A request to the thread."""
-
-    events: list[tuple[str, bytes]]
-    at_ms: int
-    future: asyncio.Future[list[Entry]]
 
 
 class LinkThread(LoopThread[Head]):
@@ -43,9 +38,15 @@ class LinkThread(LoopThread[Head]):
         log_path: the table's log; created when missing.
         link: how to reach the central station; None for a table on its own.
         on_status: called in the loop's thread whenever the status changes.
+        on_command: called in the loop's thread with each command once it is stored; see `follow_commands`.
+        on_value: called in the loop's thread with key and body of a value of the central station.
+        on_time: called in the loop's thread with the four timestamps of each clock exchange, in seconds: t1
+            and t4 of `clock`, t2 and t3 of the station's monotonic clock.
         clock: monotonic time in seconds.
+        wall: Unix time in seconds.
         times: durations and window of the protocol.
         queue_size: how many appends may wait for the thread.
+        signer: secret (32 bytes) of the key that signs checkpoints; None: there are none.
     """
 
     def __init__(
@@ -54,20 +55,33 @@ class LinkThread(LoopThread[Head]):
         link: LinkSettings | None = None,
         *,
         on_status: Callable[[LinkStatus], None] | None = None,
+        on_command: Callable[[Entry], None] | None = None,
+        on_value: Callable[[str, bytes], None] | None = None,
+        on_time: Callable[[float, float, float, float], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
         times: SenderTimes = SenderTimes(),  # noqa: B008 - frozen
         queue_size: int = 256,
+        signer: bytes | None = None,
     ) -> None:
         super().__init__("table-link")
         self._log_path = log_path
         self._link = link
         self._on_status = on_status
+        self._on_command = on_command
+        self._on_value = on_value
+        self._on_time = on_time
         self._clock = clock
+        self._wall = wall
         self._times = times
-        self._jobs: queue.Queue[_Append] = queue.Queue(queue_size)
+        self._signer = signer
+        self._jobs: queue.Queue[Job] = queue.Queue(queue_size)
         self._closed = True
+        self._following = False
         self._status = LinkStatus(LinkState.OFF if link is None else LinkState.DOWN)
         self._reported = self._status
+        self.stats = Stats(commit_seconds=COMMIT_S, batch_entries=BATCH_SIZES)
+        """Counts ``connects``, ``acks`` and ``resent`` entries; times each append."""
 
     @property
     def status(self) -> LinkStatus:
@@ -83,26 +97,48 @@ class LinkThread(LoopThread[Head]):
         self._closed = False
         return await super().start()
 
-    def append(self, events: Sequence[tuple[str, bytes]], at_ms: int) -> asyncio.Future[list[Entry]]:
-        """Store events, given as (kind, body), in one transaction.
+    def append(
+        self, events: Sequence[tuple[str, bytes]], at_ms: int, checkpoint: str | None = None
+    ) -> asyncio.Future[list[Entry]]:
+        """Store events, given as (kind, body), in one transaction; with `checkpoint` a signature for it.
 
         Returns:
-            a future of the entries they became, resolved after the commit. It fails with `LogFull` or
-            `LogError` when they could not be stored; then none of them was.
+            a future of the entries they became, the checkpoint last, resolved after the commit. It fails with
+            `LogFull` or `LogError` when they could not be stored; then none of them was.
         """
         future: asyncio.Future[list[Entry]] = asyncio.get_running_loop().create_future()
-        if self._closed:
-            future.set_exception(LogError("The log is closed.", fix="Start the table again."))
-            return future
         try:
-            self._jobs.put_nowait(_Append(list(events), at_ms, future))
-        except queue.Full:
-            future.set_exception(
-                LogError("The disk is too slow; too much waits to be stored.", fix="Try again.")
-            )
-            return future
-        self._waker.wake()
+            self._ask(Append(list(events), at_ms, checkpoint, future))
+        except LogError as error:
+            future.set_exception(error)
         return future
+
+    def follow_commands(self, applied: Mapping[bytes, int]) -> None:
+        """Hand over commands from now on, each once and in order, those that wait in the log first.
+
+        A command takes effect at most once because its effect is an event of the table's own log that names
+        the command's log id and seq, stored in the same `append`. So the highest seq named so far says what
+        is left to do after a restart; nothing else remembers it. Call this once, when the log was replayed.
+
+        Args:
+            applied: for each chain of commands the highest seq that the table's own events name.
+
+        Raises:
+            LogError: the thread is not running, or too much waits for it.
+        """
+        self._ask(Follow(dict(applied)))
+
+    def set_value(self, key: str, body: bytes, at_ms: int) -> None:
+        """Say a value to the central station; the newest of a key replaces older ones.
+
+        Args:
+            key: at most 64 bytes. body: JSON, at most 4 KiB. at_ms: wall clock, ms since 1970-01-01 UTC.
+
+        Raises:
+            LogError: the thread is not running, or too much waits for it. ValueError: key or body too large.
+        """
+        check(key, body)
+        self._ask(Say(key, body, at_ms))
 
     async def stop(self, timeout_s: float = 2.0) -> None:
         """Store what is queued, close the socket and the log, and end the thread.
@@ -113,47 +149,71 @@ class LinkThread(LoopThread[Head]):
         self._closed = True
         await super().stop(timeout_s)
 
+    def _ask(self, job: Job) -> None:
+        if self._closed:
+            raise LogError("The log is closed.", fix="Start the table again.")
+        try:
+            self._jobs.put_nowait(job)
+        except queue.Full:
+            raise LogError("The disk is too slow; too much waits to be stored.", fix="Try again.") from None
+        self._waker.wake()
+
     def _ended(self) -> None:
         self._closed = True
         with suppress(queue.Empty):
             while True:
-                resolve(self._jobs.get_nowait().future, LogError("The log is closed."))
+                job = self._jobs.get_nowait()
+                if isinstance(job, Append):
+                    resolve(job.future, LogError("The log is closed."))
 
     # From here on: the worker thread.
 
     def _work(self, ready: Callable[[Head], None]) -> None:
-        with Log.open(self._log_path) as log:
+        with Log.open(self._log_path, signer=self._signer) as log:
             ready(log.head)
+            end = self._end(log)
             if self._link is None:
-                self._loop_offline(log)
+                self._loop_offline(log, end)
                 return
             context = new_context()
             try:
-                self._loop_online(log, context, self._link)
+                self._loop_online(log, end, context, self._link)
             finally:
                 context.term()
 
-    def _loop_offline(self, log: Log) -> None:
+    def _end(self, log: Log) -> TableEnd:
+        return TableEnd(
+            "" if self._link is None else self._link.table_id,
+            log,
+            lambda: os.urandom(SESSION_SIZE),
+            self._times,
+            clock=self._clock,
+            on_stored=self._hand_over,
+            on_value=lambda key, body: self._tell(self._on_value, key, body),
+            on_time=lambda *stamps: self._tell(self._on_time, *stamps),
+            stats=self.stats,
+        )
+
+    def _loop_offline(self, log: Log, end: TableEnd) -> None:
         poller = zmq.Poller()
         poller.register(self._waker.fd, zmq.POLLIN)
         self._report(LinkStatus(LinkState.OFF, log.head.seq))
         while not self._stop.is_set():
             poller.poll()
-            self._append_all(log)
-        self._append_all(log)
+            self._do_all(log, end)
+        self._do_all(log, end)
 
-    def _loop_online(self, log: Log, context: zmq.Context[zmq.Socket[bytes]], link: LinkSettings) -> None:
-        source = Source(log.entries, log.hash_at)
-        sender = Sender(link.table_id, log.log_id, log.head, source, _draw_session, self._times)
-        connection = Connection(context, link, sender, self._clock())
+    def _loop_online(
+        self, log: Log, end: TableEnd, context: zmq.Context[zmq.Socket[bytes]], link: LinkSettings
+    ) -> None:
+        connection = Connection(context, link, end, self._clock())
         try:
             while not self._stop.is_set():
                 self._report(connection.status)
                 self._wait(connection)
-                self._append_all(log)
-                sender.appended(log.head)
-                connection.step(self._clock())
-            self._append_all(log)
+                self._do_all(log, end)
+                connection.step(self._clock(), int(1000 * self._wall()))
+            self._do_all(log, end)
         finally:
             connection.close()
 
@@ -162,20 +222,29 @@ class LinkThread(LoopThread[Head]):
         poller.register(self._waker.fd, zmq.POLLIN)
         for socket in connection.sockets:
             poller.register(socket, zmq.POLLIN)
-        left_s = connection.next_deadline() - self._clock()
-        poller.poll(None if left_s == math.inf else max(0, math.ceil(1000 * left_s)))
+        poller.poll(wait_ms(connection.next_deadline(), self._clock()))
 
-    def _append_all(self, log: Log) -> None:
+    def _do_all(self, log: Log, end: TableEnd) -> None:
         self._waker.clear()
         with suppress(queue.Empty):
             while True:
-                self._append_one(log, self._jobs.get_nowait())
+                match self._jobs.get_nowait():
+                    case Append() as job:
+                        self._append_one(log, job)
+                        end.sender.appended(log.head)
+                    case Follow(applied):
+                        self._follow(log, applied)
+                    case Say(key, body, at_ms):
+                        end.set_value(key, body, at_ms)
 
-    def _append_one(self, log: Log, job: _Append) -> None:
+    def _append_one(self, log: Log, job: Append) -> None:
         result: list[Entry] | Exception
+        began = time.perf_counter()
         try:
-            result = log.append(job.events, job.at_ms)
-            self._report(msgspec.structs.replace(self._reported, head=log.head.seq))
+            result = log.append(job.events, job.at_ms, checkpoint=job.checkpoint)
+            self.stats.observe("commit_seconds", time.perf_counter() - began)
+            self.stats.observe("batch_entries", len(job.events))
+            self._report(replace(self._reported, head=log.head.seq))
         except Exception as error:
             result = error
             if not isinstance(error, LogError | ValueError):
@@ -183,16 +252,28 @@ class LinkThread(LoopThread[Head]):
         finally:
             self._post(lambda: resolve(job.future, result))
 
-    def _report(self, status: LinkStatus) -> None:
-        if status != self._reported:
-            self._reported = status
-            self._post(lambda: self._tell(status))
+    def _follow(self, log: Log, applied: Mapping[bytes, int]) -> None:
+        self._following = True
+        for log_id in log.chains_of(CENTRAL):
+            self._hand_over(log.entries_of(log_id, applied.get(log_id, 0)))
 
-    def _tell(self, status: LinkStatus) -> None:
+    def _hand_over(self, entries: list[Entry]) -> None:
+        if self._following:  # else `_follow` finds them in the log
+            for entry in entries:
+                self._tell(self._on_command, entry)
+
+    def _tell(self, listener: Callable[..., None] | None, *words: object) -> None:
+        if listener is not None:
+            self._post(lambda: listener(*words))
+
+    def _report(self, status: LinkStatus) -> None:
+        if status != self._reported or status.endpoint != self._reported.endpoint:
+            if status.state is LinkState.UP and self._reported.state is not LinkState.UP:
+                self.stats.count("connects")
+            self._reported = status
+            self._post(lambda: self._show(status))
+
+    def _show(self, status: LinkStatus) -> None:
         self._status = status
         if self._on_status is not None:
             self._on_status(status)
-
-
-def _draw_session() -> bytes:
-    return os.urandom(SESSION_SIZE)

@@ -1,240 +1,188 @@
 """Messages of the link, encoded to and decoded from the frames of a multi-part message. Pure.
 
-Table → central::
+The link is symmetric: each end may author a chain and send it to the other. A message is
+``[kind, payload]``; only the greeting and the refusal keep the frames of protocol 1, so that two versions can
+still tell each other that they differ::
 
-    HELLO   protocol u8 · session 8 B · log id 16 B · head seq u64 · head hash 32 B · table id
-    EVENT   session · log id · seq u64 · at_ms i64 · prev 32 B · hash 32 B · kind · body
-    PING    session · log id · head seq u64
+    HELLO     [kind, protocol u8, session 8 B, log id 16 B, head seq u64, head hash 32 B, name]
+    NACK      [kind, session, log id, code]
+
+    EVENT     session · log id · ...                 (one entry or several: see `station.link.run`)
+    PING      session · log id · head seq u64
     DIVERGED  session · log id · head seq u64 · head hash 32 B · reason
+    RESUME    session · log id · next seq u64 · hash 32 B of the entry before it
+    ACK       session · log id · seq u64             (cumulative: everything up to seq is committed)
 
-Central → table::
+    VALUE     session · number u64 · at_ms i64 · size of key u8 · key · body
+    TIME      session · t1 i64 · t2 i64 · t3 i64     (microseconds; t2 = t3 = 0 asks)
 
-    RESUME  session · log id · next seq u64 · hash at next seq - 1
-    ACK     session · log id · seq u64              (cumulative: everything up to seq is committed)
-    NACK    session · log id · code
-
-The first frame is the kind. Numbers are big-endian. `session` is drawn by the table for each connection and
-echoed, so that an answer to an earlier connection is recognized.
+Numbers are big-endian. `session` is drawn by the table for each connection and used by both ends, so that
+what belongs to an earlier connection is recognized. `name` is the table's name in both directions: whom the
+key has to be enrolled for, and whom a chain of the central station is addressed to.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-import msgspec
-
 from station.errors import WireError
-from station.log.chain import HASH_SIZE, LOG_ID_SIZE, MAX_BODY, MAX_KIND, Entry, Head
+from station.link import run
+from station.link.codes import NackCode
+from station.link.said import (
+    MAX_VALUE,
+    PROTOCOL,
+    SESSION_SIZE,
+    Ack,
+    Chained,
+    Diverged,
+    Event,
+    Hello,
+    Message,
+    Nack,
+    Ping,
+    Resume,
+    Time,
+    Value,
+)
+from station.log.chain import HASH_SIZE, LOG_ID_SIZE, Head
 
 __all__ = [
+    "MAX_VALUE",
     "PROTOCOL",
     "SESSION_SIZE",
     "Ack",
+    "Chained",
     "Diverged",
     "Event",
     "Frames",
-    "FromCentral",
-    "FromTable",
     "Hello",
+    "Message",
     "Nack",
     "NackCode",
     "Ping",
     "Resume",
-    "decode_from_central",
-    "decode_from_table",
+    "Time",
+    "Value",
+    "decode",
     "encode",
+    "entries_in",
 ]
 
-PROTOCOL = 1
-SESSION_SIZE = 8
 MAX_NAME = 64
-"""Greatest size of a table id, a code or a reason in UTF-8 bytes."""
+"""Greatest size of a table's name, a code, a reason or the key of a value in UTF-8 bytes."""
 
 Frames: TypeAlias = list[bytes]
 
-
-class NackCode:
-    """Why the central station refuses a table; identifiers shown and logged."""
-
-    HELLO = "hello"
-    """Not an error: greet first."""
-    VERSION = "version"
-    WRONG_TABLE = "wrong_table"
-    """The key belongs to another table than the one named."""
-    FOREIGN_LOG = "foreign_log"
-    """The log belongs to another table."""
-    FORK = "fork"
-    """The log contradicts what is stored, or is older than it; it is in quarantine."""
-    BROKEN = "broken"
-    """An entry's hash is not that of its content."""
-
-
-class Hello(msgspec.Struct, frozen=True):
-    """A table presents itself and the head of its log."""
-
-    session: bytes
-    log_id: bytes
-    head: Head
-    table_id: str
-    protocol: int = PROTOCOL
-
-
-class Event(msgspec.Struct, frozen=True):
-    """One entry of a table's log."""
-
-    session: bytes
-    entry: Entry
-
-    @property
-    def log_id(self) -> bytes:
-        """The log the entry belongs to."""
-        return self.entry.log_id
-
-
-class Ping(msgspec.Struct, frozen=True):
-    """A table is still there; asks for the current acknowledgement."""
-
-    session: bytes
-    log_id: bytes
-    seq: int
-
-
-class Diverged(msgspec.Struct, frozen=True):
-    """A table's answer to a RESUME that does not fit its log: `fork`, or `rollback` (its log is shorter)."""
-
-    session: bytes
-    log_id: bytes
-    head: Head
-    reason: str
-
-
-class Resume(msgspec.Struct, frozen=True):
-    """Send from `next_seq` on; `hash` is that of the entry before it, as stored."""
-
-    session: bytes
-    log_id: bytes
-    next_seq: int
-    hash: bytes
-
-
-class Ack(msgspec.Struct, frozen=True):
-    """Everything up to `seq` is committed."""
-
-    session: bytes
-    log_id: bytes
-    seq: int
-
-
-class Nack(msgspec.Struct, frozen=True):
-    """Refused; see `NackCode`."""
-
-    session: bytes
-    log_id: bytes
-    code: str
-
-
-FromTable: TypeAlias = Hello | Event | Ping | Diverged
-FromCentral: TypeAlias = Resume | Ack | Nack
-
 _U64 = struct.Struct(">Q")
-_SEQ_AT = struct.Struct(">Qq")
+_NUMBERED = struct.Struct(f">{SESSION_SIZE}s{LOG_ID_SIZE}sQ")
+_HEADED = struct.Struct(f">{SESSION_SIZE}s{LOG_ID_SIZE}sQ{HASH_SIZE}s")
+_VALUE = struct.Struct(f">{SESSION_SIZE}sQqB")
+_TIME = struct.Struct(f">{SESSION_SIZE}sqqq")
 
 
-def encode(message: FromTable | FromCentral) -> Frames:
+def encode(message: Message) -> Frames:
     """Give the frames of a message."""
-    common = [message.session, message.log_id]
     match message:
-        case Hello():
-            head = [_U64.pack(message.head.seq), message.head.hash]
-            return [b"HELLO", bytes([message.protocol]), *common, *head, message.table_id.encode()]
-        case Event(entry=e):
-            numbers = _SEQ_AT.pack(e.seq, e.at_ms)
-            return [b"EVENT", *common, numbers, e.prev, e.hash, e.kind.encode(), e.body]
-        case Ping():
-            return [b"PING", *common, _U64.pack(message.seq)]
-        case Diverged():
-            head = [_U64.pack(message.head.seq), message.head.hash]
-            return [b"DIVERGED", *common, *head, message.reason.encode()]
-        case Resume():
-            return [b"RESUME", *common, _U64.pack(message.next_seq), message.hash]
-        case Ack():
-            return [b"ACK", *common, _U64.pack(message.seq)]
-        case Nack():
-            return [b"NACK", *common, message.code.encode()]
+        case Event(session, entries):
+            return [b"EVENT", run.pack(session, entries)]
+        case Ack(session, log_id, seq):
+            return [b"ACK", _NUMBERED.pack(session, log_id, seq)]
+        case Ping(session, log_id, seq):
+            return [b"PING", _NUMBERED.pack(session, log_id, seq)]
+        case Value(session, number, at_ms, key, body):
+            named = key.encode()
+            return [b"VALUE", b"".join((_VALUE.pack(session, number, at_ms, len(named)), named, body))]
+        case Time(session, t1, t2, t3):
+            return [b"TIME", _TIME.pack(session, t1, t2, t3)]
+        case Resume(session, log_id, next_seq, digest):
+            return [b"RESUME", _HEADED.pack(session, log_id, next_seq, digest)]
+        case Diverged(session, log_id, head, reason):
+            return [b"DIVERGED", _HEADED.pack(session, log_id, head.seq, head.hash) + reason.encode()]
+        case Hello(session, log_id, head, name, protocol):
+            at = _U64.pack(head.seq)
+            return [b"HELLO", bytes([protocol]), session, log_id, at, head.hash, name.encode()]
+        case Nack(session, log_id, code):
+            return [b"NACK", session, log_id, code.encode()]
 
 
-def decode_from_table(frames: Sequence[bytes]) -> FromTable:
-    """Decode what a table sent.
-
-    Raises:
-        WireError: unknown kind, or a frame that is missing, too many, of the wrong size or not UTF-8.
-    """
-    match list(frames):
-        case [b"HELLO", protocol, session, log_id, seq, digest, table_id]:
-            _common(session, log_id)
-            _size(protocol, 1)
-            return Hello(session, log_id, _head(seq, digest), _name(table_id), protocol[0])
-        case [b"EVENT", session, log_id, numbers, prev, digest, kind, body]:
-            return Event(session, _entry(session, log_id, numbers, prev, digest, kind, body))
-        case [b"PING", session, log_id, seq]:
-            _common(session, log_id)
-            return Ping(session, log_id, _u64(seq))
-        case [b"DIVERGED", session, log_id, seq, digest, reason]:
-            _common(session, log_id)
-            return Diverged(session, log_id, _head(seq, digest), _name(reason))
-        case _:
-            raise WireError("The message of the table is not of this protocol.")
-
-
-def decode_from_central(frames: Sequence[bytes]) -> FromCentral:
-    """Decode what the central station sent.
+def decode(frames: Sequence[bytes]) -> Message:
+    """Decode what the other end sent.
 
     Raises:
-        WireError: unknown kind, or a frame that is missing, too many, of the wrong size or not UTF-8.
+        WireError: unknown kind, or a part that is missing, too many, of the wrong size or not UTF-8.
     """
+    if len(frames) == 2:
+        known = _PAYLOADS.get(frames[0])
+        if known is not None:
+            try:
+                return known(frames[1])
+            except struct.error:
+                raise WireError(f"A message has {len(frames[1])} bytes, which is not enough.") from None
     match list(frames):
-        case [b"RESUME", session, log_id, seq, digest]:
-            _common(session, log_id)
-            _size(digest, HASH_SIZE)
-            return Resume(session, log_id, _numbered(_u64(seq)), digest)
-        case [b"ACK", session, log_id, seq]:
-            _common(session, log_id)
-            return Ack(session, log_id, _u64(seq))
+        case [b"HELLO", protocol, session, log_id, seq, digest, name]:
+            _sizes(session, log_id, digest)
+            if len(protocol) != 1 or len(seq) != _U64.size:
+                raise WireError("A frame of a greeting has the wrong size.")
+            head = Head(_bounded(_U64.unpack(seq)[0]), digest)
+            return Hello(session, log_id, head, _name(name), protocol[0])
         case [b"NACK", session, log_id, code]:
-            _common(session, log_id)
+            _sizes(session, log_id)
             return Nack(session, log_id, _name(code))
         case _:
-            raise WireError("The message of the central station is not of this protocol.")
+            raise WireError("The message is not of this protocol.")
 
 
-def _entry(
-    session: bytes, log_id: bytes, numbers: bytes, prev: bytes, digest: bytes, kind: bytes, body: bytes
-) -> Entry:
-    _common(session, log_id)
-    _size(numbers, _SEQ_AT.size)
-    _size(prev, HASH_SIZE)
-    _size(digest, HASH_SIZE)
-    if len(body) > MAX_BODY:
-        raise WireError(f"An event has {len(body)} bytes; the limit is {MAX_BODY}.")
-    seq, at_ms = _SEQ_AT.unpack(numbers)
-    return Entry(log_id, _numbered(seq), _name(kind, MAX_KIND), at_ms, body, prev, digest)
+def entries_in(frames: Sequence[bytes]) -> int:
+    """Give how many entries a message says it has, before it is decoded; 1 for any other."""
+    return run.announced(frames[1]) if len(frames) == 2 and frames[0] == b"EVENT" else 1
 
 
-def _common(session: bytes, log_id: bytes) -> None:
-    _size(session, SESSION_SIZE)
-    _size(log_id, LOG_ID_SIZE)
+def _value(payload: bytes) -> Value:
+    session, number, at_ms, size = _VALUE.unpack_from(payload)
+    key, body = payload[_VALUE.size : _VALUE.size + size], payload[_VALUE.size + size :]
+    if len(key) != size or len(body) > MAX_VALUE:
+        raise WireError("A value has not the size that it may have.")
+    return Value(session, _bounded(number), at_ms, _name(key), body)
 
 
-def _size(frame: bytes, size: int) -> None:
-    if len(frame) != size:
-        raise WireError(f"A frame has {len(frame)} bytes where {size} are needed.")
+def _diverged(payload: bytes) -> Diverged:
+    session, log_id, seq, digest = _HEADED.unpack_from(payload)
+    return Diverged(session, log_id, Head(_bounded(seq), digest), _name(payload[_HEADED.size :]))
 
 
-def _u64(frame: bytes) -> int:
-    _size(frame, _U64.size)
-    return _bounded(_U64.unpack(frame)[0])
+def _resume(payload: bytes) -> Resume:
+    session, log_id, seq, digest = _HEADED.unpack(payload)
+    return Resume(session, log_id, _numbered(seq), digest)
+
+
+def _ack(payload: bytes) -> Ack:
+    session, log_id, seq = _NUMBERED.unpack(payload)
+    return Ack(session, log_id, _bounded(seq))
+
+
+def _ping(payload: bytes) -> Ping:
+    session, log_id, seq = _NUMBERED.unpack(payload)
+    return Ping(session, log_id, _bounded(seq))
+
+
+_PAYLOADS: dict[bytes, Callable[[bytes], Message]] = {
+    b"EVENT": lambda payload: Event(*run.unpack(payload)),
+    b"ACK": _ack,
+    b"PING": _ping,
+    b"VALUE": _value,
+    b"TIME": lambda payload: Time(*_TIME.unpack(payload)),
+    b"RESUME": _resume,
+    b"DIVERGED": _diverged,
+}
+
+
+def _sizes(session: bytes, log_id: bytes, digest: bytes | None = None) -> None:
+    if len(session) != SESSION_SIZE or len(log_id) != LOG_ID_SIZE:
+        raise WireError("A session or a log id has the wrong size.")
+    if digest is not None and len(digest) != HASH_SIZE:
+        raise WireError("A hash has the wrong size.")
 
 
 def _bounded(seq: int) -> int:
@@ -249,14 +197,9 @@ def _numbered(seq: int) -> int:
     return _bounded(seq)
 
 
-def _head(seq: bytes, digest: bytes) -> Head:
-    _size(digest, HASH_SIZE)
-    return Head(_u64(seq), digest)
-
-
-def _name(frame: bytes, limit: int = MAX_NAME) -> str:
-    if len(frame) > limit:
-        raise WireError(f"A name has {len(frame)} bytes; the limit is {limit}.")
+def _name(frame: bytes) -> str:
+    if len(frame) > MAX_NAME:
+        raise WireError(f"A name has {len(frame)} bytes; the limit is {MAX_NAME}.")
     try:
         return frame.decode()
     except UnicodeDecodeError as error:

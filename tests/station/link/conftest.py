@@ -14,7 +14,7 @@ from station.link.connection import LinkStatus
 from station.link.keys import AllowList, KeyPair, generate, write_allow_list
 from station.link.sockets import LinkSettings
 from station.link.table_thread import LinkThread
-from station.log import CentralEntry, CentralLog
+from station.log import Log, Stored
 
 DEADLINE_S = 20.0
 
@@ -54,8 +54,8 @@ class Place:
     def table_thread(self, link: LinkSettings | None, name: str = "T1") -> LinkThread:
         return LinkThread(self.folder / f"{name}.log", link, on_status=self._told)
 
-    def stored(self) -> list[CentralEntry]:
-        with CentralLog.open(self.central_log, read_only=True) as log:
+    def stored(self) -> list[Stored]:
+        with Log.open(self.central_log, read_only=True) as log:
             return log.entries()
 
     async def until(self, condition: Callable[[], bool]) -> None:

@@ -1,13 +1,15 @@
 """The table's half of the protocol, with time and messages passed in."""
 
 import itertools
+import math
 
 import pytest
 
-from station.link.sender import Sender, SenderState, SenderTimes, Source
-from station.link.wire import Ack, Diverged, Event, FromTable, Hello, Nack, NackCode, Ping, Resume
+from station.link.codes import NackCode
+from station.link.replicate import Sender, SenderState, SenderTimes
+from station.link.said import Ack, Chained, Diverged, Event, Hello, Nack, Ping, Resume
 from station.log import chain
-from station.log.chain import GENESIS, ZERO_HEAD, Entry
+from station.log.chain import GENESIS, ZERO_HEAD, Entry, Head
 
 LOG = b"L" * 16
 TIMES = SenderTimes(window=4, resend_s=1.5, ping_s=2.0, refused_s=30.0)
@@ -19,27 +21,31 @@ class Table:
     def __init__(self, n: int = 0) -> None:
         self.log: list[Entry] = []
         sessions = itertools.count(1)
-        source = Source(lambda after, limit: self.log[after : after + limit], self.hash_at)
-        self.sender = Sender("T1", LOG, ZERO_HEAD, source, lambda: next(sessions).to_bytes(8, "big"), TIMES)
         self.append(n)
+        self.sender = Sender("T1", LOG, self, lambda: next(sessions).to_bytes(8, "big"), TIMES)
 
     @property
     def session(self) -> bytes:
-        return self.sender._session
+        return self.sender.session
 
-    def hash_at(self, seq: int) -> bytes | None:
+    def head_of(self, _: bytes) -> Head:
+        return self.log[-1].head if self.log else ZERO_HEAD
+
+    def entries_of(self, _: bytes, after: int = 0, limit: int | None = None) -> list[Entry]:
+        return self.log[after:][:limit]
+
+    def hash_at(self, _: bytes, seq: int) -> bytes | None:
         if seq == 0:
             return GENESIS
         return self.log[seq - 1].hash if seq <= len(self.log) else None
 
     def append(self, n: int) -> None:
-        head = self.log[-1].head if self.log else ZERO_HEAD
-        self.log += chain.link(LOG, head, [("e", b"%d" % i) for i in range(n)], 0)
-        if self.log:
-            self.sender.appended(self.log[-1].head)
+        self.log += chain.link(LOG, self.head_of(LOG), [("e", b"%d" % i) for i in range(n)], 0)
+        if hasattr(self, "sender"):
+            self.sender.appended(self.head_of(LOG))
 
-    def resume(self, next_seq: int, now: float = 0.0) -> list[FromTable]:
-        digest = self.hash_at(next_seq - 1)
+    def resume(self, next_seq: int, now: float = 0.0) -> list[Chained]:
+        digest = self.hash_at(LOG, next_seq - 1)
         assert digest is not None
         return self.sender.received(Resume(self.session, LOG, next_seq, digest), now)
 
@@ -47,7 +53,8 @@ class Table:
         self.sender.received(Ack(self.session, LOG, seq), now)
 
     def seqs(self, now: float) -> list[int]:
-        return [message.entry.seq for message in self.sender.poll(now) if isinstance(message, Event)]
+        said = self.sender.poll(now)
+        return [entry.seq for message in said if isinstance(message, Event) for entry in message.entries]
 
     def streaming(self, acked: int = 0) -> "Table":
         self.sender.connected(0.0)
@@ -198,3 +205,18 @@ def test_nothing_is_sent_while_there_is_no_connection() -> None:
     assert table.resume(1, 100.0) == []
     table.ack(1, 100.0)
     assert table.sender.acked == 0
+
+
+def test_it_waits_longer_each_time_nothing_is_acknowledged_and_not_after_progress() -> None:
+    table = Table(2).streaming()
+    assert table.seqs(0.0) == [1, 2]
+    assert [table.seqs(at) for at in (1.5, 3.0, 4.5, 9.0, 10.5)] == [[1, 2], [], [1, 2], [], [1, 2]]
+    table.ack(1, 10.6)
+    assert table.seqs(12.1) == [2]
+
+
+def test_without_an_interval_an_idle_chain_is_not_pinged() -> None:
+    table = Table(1)
+    table.sender._times = SenderTimes(ping_s=math.inf)
+    table.streaming(acked=1)
+    assert table.sender.next_deadline() == math.inf

@@ -1,54 +1,29 @@
-"""The table's half of the protocol: a state machine without sockets, clocks or threads.
+"""The author's half of replication: one chain to one peer, without sockets, clocks or threads.
 
-Up to `window` entries are under way; the acknowledgement is cumulative. Without progress for `resend_s` the
-sender goes back to the first entry that is not acknowledged. What lies after the last acknowledged seq is
-still to be sent: the log itself is the queue.
+Some entries are under way, several in one message; the acknowledgement is cumulative. How many may be, and
+how long to wait for progress, says `window`: then the sender goes back to the first entry that is not
+acknowledged, and waits longer each time. What lies after the last acknowledged seq is still to be sent: the
+log itself is the queue.
 """
 
 from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-import msgspec
+from station.link import run
+from station.link.codes import NackCode
+from station.link.replicate.store import Authoring
+from station.link.replicate.window import SenderTimes, Window
+from station.link.said import Ack, Chained, Diverged, Event, Hello, Nack, Ping, Resume
+from station.log.chain import Head
 
-from station.link.wire import (
-    Ack,
-    Diverged,
-    Event,
-    FromCentral,
-    FromTable,
-    Hello,
-    Nack,
-    NackCode,
-    Ping,
-    Resume,
-)
-from station.log.chain import Entry, Head
-
-__all__ = ["Sender", "SenderState", "SenderTimes", "Source"]
-
-
-class Source(msgspec.Struct, frozen=True):
-    """What the sender may ask of the log: entries after a seq (at most so many), and the hash at a seq."""
-
-    entries: Callable[[int, int], Sequence[Entry]]
-    hash_at: Callable[[int], bytes | None]
-
-
-class SenderTimes(msgspec.Struct, frozen=True):
-    """Durations of the protocol in seconds, and the window in entries."""
-
-    window: int = 16
-    resend_s: float = 1.5
-    ping_s: float = 2.0
-    refused_s: float = 30.0
-    """How long to wait before greeting again after a refusal."""
+__all__ = ["Sender", "SenderState", "SenderTimes"]
 
 
 class SenderState(enum.Enum):
-    """Where the sender stands with the central station."""
+    """Where the sender stands with its peer."""
 
     DOWN = "down"
     """No connection."""
@@ -56,68 +31,70 @@ class SenderState(enum.Enum):
     """Connected; waiting to hear from where to go on."""
     STREAMING = "streaming"
     REFUSED = "refused"
-    """The central station takes nothing from this log; see `Sender.reason`."""
+    """The peer takes nothing of this chain; see `Sender.reason`."""
 
 
 class Sender:
-    """Sends one log to one central station.
+    """Sends one chain to one peer.
 
     Args:
-        table_id: the name under which the table's key is enrolled.
-        log_id: id of the log.
-        head: head of the log now; later heads come through `appended`.
-        source: read access to the log.
-        draw_session: gives 8 new bytes for each connection.
+        name: name of the table at one end of the link.
+        log_id: id of the chain.
+        log: where the chain lies.
+        draw_session: gives the 8 bytes for a greeting: new ones at the table, those of the table's last
+            greeting at the central station.
         times: durations and window.
     """
 
     def __init__(
         self,
-        table_id: str,
+        name: str,
         log_id: bytes,
-        head: Head,
-        source: Source,
+        log: Authoring,
         draw_session: Callable[[], bytes],
         times: SenderTimes = SenderTimes(),  # noqa: B008 - frozen
     ) -> None:
         self.state = SenderState.DOWN
         self.reason: str | None = None
-        self.head = head
+        self.head: Head = log.head_of(log_id)
         self.acked = 0
-        self._table_id = table_id
+        self.session = b""
+        self._name = name
         self._log_id = log_id
-        self._source = source
+        self._log = log
         self._draw_session = draw_session
         self._times = times
-        self._session = b""
         self._next = 1
         self._deadline = math.inf
+        self._window = Window(times)
         self._rewound_at = -math.inf
 
     @property
     def unsent(self) -> int:
-        """How many entries the central station has not acknowledged."""
+        """How many entries the peer has not acknowledged."""
         return self.head.seq - self.acked
 
     def connected(self, now: float) -> None:
         """Tell that a connection came up: greet at the next `poll`."""
         self.state, self.reason = SenderState.GREETING, None
-        self._session = self._draw_session()
+        self.session = self._draw_session()
+        self._window.begin()
         self._deadline = now
 
     def disconnected(self) -> None:
         """Tell that the connection is gone; what is under way counts as lost."""
         self.state, self.reason, self._deadline = SenderState.DOWN, None, math.inf
+        self.session = b""
 
     def appended(self, head: Head) -> None:
-        """Tell that the log has grown."""
+        """Tell that the chain has grown."""
         self.head = head
 
     def next_deadline(self) -> float:
         """When `poll` has something to do even if nothing happens; infinity when never."""
         return self._deadline
 
-    def poll(self, now: float) -> list[FromTable]:
+    def poll(self, now: float) -> list[Chained]:
         """Give the messages to send now."""
         due = now >= self._deadline
         if self.state in (SenderState.GREETING, SenderState.REFUSED):
@@ -126,15 +103,17 @@ class Sender:
             return []
         if due and self._next > self.acked + 1:
             self._next = self.acked + 1
-        messages = self._window(now)
+            self._window.lost()
+            self._window.wait_longer()
+        messages = self._send(now)
         if due and not messages:
-            messages = [Ping(self._session, self._log_id, self.head.seq)]
             self._deadline = now + self._times.ping_s
+            return [Ping(self.session, self._log_id, self.head.seq)]
         return messages
 
-    def received(self, message: FromCentral, now: float) -> list[FromTable]:
-        """Take a message of the central station; give the messages to send at once."""
-        if (message.session, message.log_id) != (self._session, self._log_id) or not self._session:
+    def received(self, message: Resume | Ack | Nack, now: float) -> list[Chained]:
+        """Take a message of the peer; give the messages to send at once."""
+        if message.log_id != self._log_id or message.session != self.session or not self.session:
             return []
         match message:
             case Ack():
@@ -146,41 +125,51 @@ class Sender:
         return []
 
     def _hello(self, now: float) -> Hello:
-        self._deadline = now + self._times.resend_s
+        self._deadline = now + self._window.resend_s
+        self._window.wait_longer()
         self.state = SenderState.GREETING
-        return Hello(self._session, self._log_id, self.head, self._table_id)
+        return Hello(self.session, self._log_id, self.head, self._name)
 
-    def _window(self, now: float) -> list[FromTable]:
-        room = min(self.acked + self._times.window, self.head.seq) - self._next + 1
-        if room <= 0:
+    def _send(self, now: float) -> list[Chained]:
+        window = self._window
+        room = min(self.acked + window.entries, self.head.seq) - self._next + 1
+        if room <= 0 or window.full():
             return []
         if self._next == self.acked + 1:  # nothing under way yet
-            self._deadline = now + self._times.resend_s
-        entries = self._source.entries(self._next - 1, room)
-        self._next += len(entries)
-        return [Event(self._session, entry) for entry in entries]
+            self._deadline = now + window.resend_s
+        messages: list[Chained] = []
+        for entries, size in run.runs(self._log.entries_of(self._log_id, self._next - 1, room)):
+            if window.full():
+                break
+            window.sent(entries[-1].seq, size, now)
+            messages.append(Event(self.session, entries))
+            self._next += len(entries)
+        return messages
 
     def _on_ack(self, seq: int, now: float) -> None:
-        if self.state is not SenderState.STREAMING or not self.acked < seq <= self.head.seq:
+        if self.state is not SenderState.STREAMING or seq > self.head.seq:
             return
-        self.acked = seq
-        self._next = max(self._next, seq + 1)
-        under_way = self._next > seq + 1
-        self._deadline = now + (self._times.resend_s if under_way else self._times.ping_s)
+        if seq > self.acked:
+            self._window.acked(self.acked, seq, now)
+            self.acked = seq
+            self._next = max(self._next, seq + 1)
+            under_way = self._next > seq + 1
+            self._deadline = now + (self._window.resend_s if under_way else self._times.ping_s)
 
-    def _on_resume(self, message: Resume, now: float) -> list[FromTable]:
+    def _on_resume(self, message: Resume, now: float) -> list[Chained]:
         stored = message.next_seq - 1
         if self.state is SenderState.STREAMING:
             self._rewind(stored, now)
             return []
         if self.state is not SenderState.GREETING:
             return []
-        known = self._source.hash_at(stored) if stored <= self.head.seq else None
+        known = self._log.hash_at(self._log_id, stored) if stored <= self.head.seq else None
         if known != message.hash:
-            reason = "rollback" if stored > self.head.seq else "fork"
+            reason = "rollback" if stored > self.head.seq else NackCode.FORK
             self._refuse(reason, now)
-            return [Diverged(self._session, self._log_id, self.head, reason)]
+            return [Diverged(self.session, self._log_id, self.head, reason)]
         self.state, self.reason = SenderState.STREAMING, None
+        self._window.begin()
         self.acked, self._next = stored, message.next_seq
         self._rewound_at = -math.inf
         self._deadline = now + self._times.ping_s
@@ -190,6 +179,7 @@ class Sender:
         """Go back because entries are missing there; once per `resend_s`, whatever is still under way."""
         if self.acked <= stored <= self.head.seq and now >= self._rewound_at + self._times.resend_s:
             self.acked, self._next = stored, stored + 1
+            self._window.lost()
             self._rewound_at = now
 
     def _on_nack(self, code: str, now: float) -> None:
@@ -200,4 +190,5 @@ class Sender:
 
     def _refuse(self, reason: str, now: float) -> None:
         self.state, self.reason = SenderState.REFUSED, reason
+        self._window.begin()
         self._deadline = now + self._times.refused_s
