@@ -1,0 +1,49 @@
+"""Where the central station takes photos, as it says over the link of the events. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from station.link.codes import ValueKey
+
+__all__ = ["VALUE_KEY", "announcement", "where"]
+
+VALUE_KEY = ValueKey.EVIDENCE
+"""Key of the value that the central station says to all tables."""
+_ANY_HOST = frozenset({"0.0.0.0", "*", "[::]"})  # noqa: S104 - read, not bound
+
+
+class _Announced(msgspec.Struct, frozen=True):
+    endpoint: str
+    key: str
+
+
+_decoder = msgspec.json.Decoder(_Announced)
+
+
+def announcement(endpoint: str, key: str) -> bytes:
+    """Return the value's body for an endpoint and the station's public key (Z85)."""
+    return msgspec.json.encode(_Announced(endpoint, key))
+
+
+def where(body: bytes, stations: Iterable[tuple[str, str]]) -> tuple[str, str] | None:
+    """Return endpoint and key for photos; None when it is no announcement, or of no station of this table.
+
+    Args:
+        body: of the value.
+        stations: endpoint of the events and public key of each station that this table trusts. A station that
+            listens at every address takes photos at the host where it takes events.
+    """
+    try:
+        said = _decoder.decode(body)
+    except msgspec.DecodeError:
+        return None
+    for endpoint, key in stations:
+        if key == said.key:
+            host, _, port = said.endpoint.removeprefix("tcp://").rpartition(":")
+            if host in _ANY_HOST:
+                host = endpoint.removeprefix("tcp://").rpartition(":")[0]
+            return f"tcp://{host}:{port}", key
+    return None
