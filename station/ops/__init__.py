@@ -1,0 +1,1 @@
+"""What runs beside the game: process logs, metrics, health, backup and restore."""

@@ -1,0 +1,183 @@
+"""Backup of a table or of the central station, also while it runs.
+
+The log is copied first, in one consistent step of SQLite's backup interface
+(https://www.sqlite.org/backup.html), the photographs after it: a photograph is on the disk before an event
+names it, so whatever the copied log names is copied too. The folder appears under its name only when it is
+complete and on the disk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from station.log.database import plain_errors
+from station.log.log import Log
+from station.ops.manifest import BackedUp, BackupError, Manifest, sha256_of, write_manifest
+
+__all__ = ["Source", "back_up"]
+
+_LEFT_OUT: Final = ("-wal", "-shm", "-journal", ".lock", ".part", ".pid", ".new", ".probe", ".fold")
+"""Endings of files that mean nothing without the running process."""
+_DATABASE: Final = ".db"
+_KEY: Final = ".key"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is backed up.
+
+    `process`: ``table`` or ``central``; `log`: name of the log below `home`; `config`: the configuration
+    file; `beside`: files it names (allow-list, calibration, public keys); `keys`: secret key files.
+    """
+
+    process: str
+    table: str
+    home: Path
+    log: str
+    config: Path
+    beside: tuple[Path, ...] = ()
+    keys: tuple[Path, ...] = ()
+
+
+def back_up(
+    source: Source, target: Path, *, with_keys: bool = False, progress: Callable[[str], None] = lambda _: None
+) -> Manifest:
+    """Write a backup into a new folder.
+
+    Args:
+        source: what to copy.
+        target: the folder; it must not exist.
+        with_keys: take the secret keys too; whoever has them can speak as this process.
+        progress: called with the name of each file before it is copied.
+
+    Raises:
+        BackupError: the folder exists, or lies in the home. LogError: the log cannot be read.
+        OSError: a file cannot be read or written. Nothing is left in each case.
+    """
+    target = target.absolute()
+    if target.exists():
+        raise BackupError(f"{target} exists already.", fix="Name a new folder.")
+    if source.home.resolve() in (target.resolve(), *target.resolve().parents):
+        raise BackupError(f"{target} lies in the home itself.", fix="Name a folder on another disk.")
+    if not (source.home / source.log).is_file():
+        raise BackupError(f"There is no log in {source.home}.", fix="Start the process once, or check home.")
+    draft = target.with_name(f"{target.name}.unfinished-{os.getpid()}")
+    draft.mkdir(mode=0o700, parents=True)
+    try:
+        manifest = _fill(source, draft, with_keys, progress)
+        write_manifest(draft, manifest)
+        _to_disk(draft)
+        draft.rename(target)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+    with contextlib.suppress(OSError):
+        _sync(target.parent)
+    return manifest
+
+
+def _fill(source: Source, draft: Path, with_keys: bool, progress: Callable[[str], None]) -> Manifest:
+    for path in _of_home(source, with_keys):
+        relative = path.relative_to(source.home)
+        progress(str(relative))
+        _copy(path, draft / "home" / relative)
+    for folder, paths in (("config", (source.config, *source.beside)), ("keys", source.keys)):
+        if folder == "config" or with_keys:
+            for path in paths:
+                if path.is_file():
+                    progress(path.name)
+                    _copy(path, _free(draft / folder / path.name))
+    with Log.open(draft / "home" / source.log, read_only=True) as log:
+        own, stored = log.head, log.pos_head
+        log_id = log.log_id
+    for ending in ("-wal", "-shm"):
+        (draft / "home" / f"{source.log}{ending}").unlink(missing_ok=True)
+    return Manifest(
+        process=source.process,
+        table=source.table,
+        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        version=version("quezhuo"),
+        config=source.config.name,
+        log=source.log,
+        log_id=log_id.hex(),
+        seq=own.seq,
+        pos=stored.seq,
+        head=stored.hash.hex(),
+        with_keys=with_keys,
+        files=tuple(_listed(draft)),
+    )
+
+
+def _of_home(source: Source, with_keys: bool) -> Iterator[Path]:
+    """Give the files of the home: the log first, then other databases, then the rest."""
+    log = source.home / source.log
+    found = [path for path in sorted(source.home.rglob("*")) if path.is_file() and not path.is_symlink()]
+    wanted = [path for path in found if not path.name.endswith(_LEFT_OUT) and path != log]
+    secret = {path.resolve() for path in source.keys}
+    if not with_keys:
+        wanted = [path for path in wanted if path.suffix != _KEY and path.resolve() not in secret]
+    return iter([log, *sorted(wanted, key=lambda path: path.suffix != _DATABASE)])
+
+
+def _copy(path: Path, to: Path) -> None:
+    to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if path.suffix == _DATABASE:
+        _copy_database(path, to)
+    else:
+        with contextlib.suppress(FileNotFoundError):  # thinned out meanwhile
+            shutil.copyfile(path, to)
+            to.chmod(stat.S_IMODE(path.stat().st_mode))
+
+
+def _copy_database(path: Path, to: Path) -> None:
+    to.touch(mode=0o600)
+    with plain_errors(path):
+        source = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        try:
+            copy = sqlite3.connect(to)
+            try:
+                source.backup(copy, pages=-1)  # one step: a writer in between would make it begin again
+            finally:
+                copy.close()
+        finally:
+            source.close()
+
+
+def _free(path: Path) -> Path:
+    """A name that is not taken yet: two files of one name may come from two folders."""
+    name, number = path.name, 1
+    while path.exists():
+        number += 1
+        path = path.with_name(f"{number}-{name}")
+    return path
+
+
+def _listed(draft: Path) -> Iterator[BackedUp]:
+    for path in sorted(draft.rglob("*")):
+        if path.is_file():
+            info = path.stat()
+            relative = str(path.relative_to(draft))
+            yield BackedUp(relative, info.st_size, sha256_of(path), stat.S_IMODE(info.st_mode))
+
+
+def _to_disk(folder: Path) -> None:
+    for path in (*folder.rglob("*"), folder):
+        _sync(path)
+
+
+def _sync(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
