@@ -37,11 +37,12 @@ class Machine(Protocol):
         """Carry out `op` at most once and say how it ended.
 
         Never queued: with the link down the answer is REJECTED (`link_down`) at once. `rev`: the
-        `view.rev` the caller acted upon; the device refuses (`stale_state`) when it has moved on.
+        `view.rev` the caller acted upon; the device refuses (`stale_state`) when it has moved on. A command
+        that could not be written down was not sent: REJECTED (`unwritten`).
 
         Raises:
             UsageError: no such operation or argument.
-            LedgerError: the command could not be written down; nothing was sent.
+            LedgerError: no command number is left; nothing was sent.
         """
 
     async def recover(self, choice: Choice) -> Outcome:

@@ -150,7 +150,6 @@ class Bridge(Machine):
         """Own the port until `close`. A port that is lost or missing shows in `view`, never as an exception.
 
         Raises:
-            LedgerError: the ledger can not be written any more; nothing is sent from then on.
             UsageError: the address is no port.
         """
         self._task = self._task or asyncio.current_task()
@@ -256,7 +255,7 @@ class Bridge(Machine):
         try:
             self._core.feed(data, self._clock())
             self._turn()
-        except BridgeError as error:  # the ledger can not be written; `run` raises it
+        except BridgeError as error:  # `run` raises it
             self._failure = error
         self._wake.set()
 

@@ -28,6 +28,9 @@ FRESH: Final = 2.0
 
 LAST_ID: Final = 0xFFFF_FFFF
 
+TRY_AGAIN: Final = 1.0
+"""Seconds between two tries to write a ledger that the disk refused."""
+
 
 class Book(Protocol):
     """What is needed of a ledger."""
@@ -43,6 +46,13 @@ class Book(Protocol):
 
     def open_intents(self) -> tuple[Intent, ...]:
         """Commands without a known end."""
+
+    @property
+    def sound(self) -> bool:
+        """False while the disk refuses to be written."""
+
+    def settle(self) -> bool:
+        """Try again to write what is owed; whether the disk takes it."""
 
 
 @dataclass(slots=True)
@@ -79,6 +89,7 @@ class CommandDesk:
         }
         self.finished: list[Ended] = []
         self._board = (0, 0)
+        self._try_at: float | None = None
 
     def memory(self) -> dict[str, object]:
         """What the book knew, for a recording."""
@@ -100,7 +111,8 @@ class CommandDesk:
 
         Raises:
             UsageError: impossible arguments.
-            LedgerError: it could not be written; nothing may be sent.
+            UnwrittenError: the disk refuses it now; nothing may be sent.
+            LedgerError: no number is left; nothing may be sent.
         """
         packed = pack_args(op, args)
         cmd_id = self._last_id + 1
@@ -180,12 +192,27 @@ class CommandDesk:
             self._conclude(command, message)
 
     def told(self, outcome: Outcome) -> None:
-        """Write an end down, just before it is told: a crash before leaves it to be asked for again.
-
-        Raises:
-            LedgerError: it could not be written.
-        """
+        """Write an end down, just before it is told: a crash before leaves it to be asked for again."""
         self._book.conclude(outcome)
+
+    # -- the disk ---------------------------------------------------------------------------------------
+
+    @property
+    def sound(self) -> bool:
+        """False while the disk refuses to be written: no command is sent then."""
+        return self._book.sound
+
+    def mend(self, now: float) -> None:
+        """Try the disk again if it refused, once in a while."""
+        if self._book.sound:
+            self._try_at = None
+        elif self._try_at is None or now >= self._try_at:
+            self._book.settle()
+            self._try_at = now + TRY_AGAIN
+
+    def deadline(self) -> float | None:
+        """When `mend` is due; None: nothing is wrong."""
+        return None if self._book.sound else self._try_at
 
     # -- inside -----------------------------------------------------------------------------------------
 

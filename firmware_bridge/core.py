@@ -13,7 +13,7 @@ from typing import TypeAlias
 from firmware_bridge import messages as m
 from firmware_bridge.board_config import ConfigKeeper
 from firmware_bridge.commands import Book, CommandDesk
-from firmware_bridge.errors import UsageError
+from firmware_bridge.errors import UnwrittenError, UsageError
 from firmware_bridge.event_log import EventLog, event_name
 from firmware_bridge.interlock import RULES
 from firmware_bridge.link import (
@@ -142,6 +142,7 @@ class HostCore:
     def poll(self, now: float) -> None:
         """Whatever is due."""
         self._now = now
+        self.desk.mend(now)
         before = self._mark()
         self.link.poll(now)
         self._digest(now)
@@ -160,7 +161,12 @@ class HostCore:
     def deadline(self) -> float | None:
         """When `poll` is due next."""
         up = self.link.phase is Phase.UP
-        times = (self.link.deadline(), self._outcomes.deadline(up), self._log.deadline())
+        times = (
+            self.link.deadline(),
+            self._outcomes.deadline(up),
+            self._log.deadline(),
+            self.desk.deadline(),
+        )
         return min((due for due in times if due is not None), default=None)
 
     def take(self) -> bytes:
@@ -192,7 +198,7 @@ class HostCore:
 
         Raises:
             UsageError: impossible arguments.
-            LedgerError: it could not be written down; nothing is sent.
+            LedgerError: no number is left; nothing is sent.
         """
         if self.view.link is LinkState.CONFIG_MISMATCH:
             if RULES[op].motion:
@@ -204,7 +210,11 @@ class HostCore:
         self._now = now
         if RULES[op].names_rev and rev is None:
             rev = self.view.rev  # what the person sees; a stop in between makes the device refuse
-        cmd_id, command = self.desk.submit(op, dict(args), rev, now)
+        try:
+            cmd_id, command = self.desk.submit(op, dict(args), rev, now)
+        except UnwrittenError:
+            self._update()
+            return Outcome(Status.REJECTED, "unwritten", 0, op)
         self._note("submit", {"op": op.name, "args": dict(args), "rev": rev})
         self._outcomes.wait_for(cmd_id)
         self.link.request(command)
@@ -368,6 +378,7 @@ class HostCore:
         self._ask_status()
 
     def _update(self, **changes: object) -> None:
+        changes["unwritten"] = not self.desk.sound
         self._keeper.update(changes, self.link.phase, self._config.fits, self._outcomes.overdue())
 
     # -- outcomes ---------------------------------------------------------------------------------------

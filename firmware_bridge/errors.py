@@ -23,6 +23,10 @@ class LedgerError(BridgeError):
     """The command ledger can not be opened or written. Nothing may be sent then."""
 
 
+class UnwrittenError(LedgerError):
+    """The disk refuses the command ledger now; it is tried again, and works once the disk does."""
+
+
 class MissingExtraError(BridgeError):
     """A driver needs a library that is not installed; the message names the extra."""
 

@@ -2,6 +2,9 @@
 
 Append-only, in one SQLite file; each entry is on the disk (synchronous FULL) when the call returns. One
 process owns a ledger at a time: two owners would hand out the same ids.
+
+A disk that is full or refuses to be written holds new commands back, and nothing else: ends that can not be
+written down are kept, and written in their order as soon as they can be.
 """
 
 from __future__ import annotations
@@ -9,12 +12,14 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from firmware_bridge.errors import LedgerError
+from firmware_bridge.errors import LedgerError, UnwrittenError
 from firmware_bridge.machine import Outcome
 from firmware_bridge.ops import Op
 
@@ -59,6 +64,8 @@ class Ledger:
     def __init__(self, path: Path | str, wall: Callable[[], float] = time.time) -> None:
         self._path = str(path)
         self._wall = wall
+        self._owed: deque[Outcome] = deque()
+        self._refused = False
         try:
             self._db = sqlite3.connect(self._path, timeout=1.0, isolation_level=None)
         except sqlite3.Error as error:
@@ -75,8 +82,28 @@ class Ledger:
             raise LedgerError(f"The command ledger {path} {_why(error)}.") from None
 
     def close(self) -> None:
-        """Let the file go."""
+        """Let the file go, after a last try to write what is owed."""
+        if self._owed:
+            self.settle()
         self._db.close()
+
+    @property
+    def sound(self) -> bool:
+        """False while the disk refuses: as the last try to write found it."""
+        return not self._refused
+
+    def settle(self) -> bool:
+        """Write down what is owed, or try whether the disk can be written again; tell whether it can.
+
+        Never raises: a disk that refuses is tried again with the next call.
+        """
+        try:
+            self._pay()
+            if self._refused:
+                self._write("PRAGMA user_version = 0")  # changes nothing, and goes to the disk all the same
+        except LedgerError:
+            return False
+        return True
 
     def last_id(self) -> int:
         """The highest id ever used (0: none).
@@ -91,8 +118,9 @@ class Ledger:
         """Write a command down. Only after this returns may it be sent.
 
         Raises:
-            LedgerError: it is not on the disk; nothing may be sent.
+            UnwrittenError: it is not on the disk; nothing may be sent.
         """
+        self._pay()
         body = {
             "op": intent.op.name,
             "args": intent.args.hex(),
@@ -102,11 +130,26 @@ class Ledger:
         self._append(intent.cmd_id, "intent", body)
 
     def conclude(self, outcome: Outcome) -> None:
-        """Write down how a command ended.
+        """Write down how a command ended, now or as soon as the disk can be written.
 
-        Raises:
-            LedgerError: it is not on the disk.
+        Should this process die before, the command is open in the ledger, and its end is asked for again.
         """
+        self._owed.append(outcome)
+        with suppress(UnwrittenError):
+            self._pay()
+
+    def _pay(self) -> None:
+        while self._owed:
+            try:
+                self._put_end(self._owed[0])
+            except UnwrittenError:
+                raise
+            except LedgerError:
+                self._owed.popleft()  # a second end of one command: our own mistake, which trying can't mend
+                raise
+            self._owed.popleft()
+
+    def _put_end(self, outcome: Outcome) -> None:
         body = {
             "status": outcome.status.value,
             "code": outcome.code,
@@ -134,13 +177,22 @@ class Ledger:
             raise LedgerError(f"The command ledger {self._path} can not be read ({error}).") from None
 
     def _append(self, cmd_id: int, kind: str, body: Mapping[str, object]) -> None:
+        self._write(
+            "INSERT INTO entries (at, cmd_id, kind, body) VALUES (?, ?, ?, ?)",
+            (self._wall(), cmd_id, kind, json.dumps(body, sort_keys=True)),
+        )
+
+    def _write(self, statement: str, values: tuple[object, ...] = ()) -> None:
         try:
-            self._db.execute(
-                "INSERT INTO entries (at, cmd_id, kind, body) VALUES (?, ?, ?, ?)",
-                (self._wall(), cmd_id, kind, json.dumps(body, sort_keys=True)),
-            )
-        except sqlite3.Error as error:
+            self._db.execute(statement, values)
+        except sqlite3.IntegrityError as error:
             raise LedgerError(f"The command ledger {self._path} can not be written ({error}).") from None
+        except sqlite3.Error as error:
+            self._refused = True
+            raise UnwrittenError(
+                f"The command ledger {self._path} can not be written ({error}); make room on the disk."
+            ) from None
+        self._refused = False
 
 
 def _intent(cmd_id: int, body: dict[str, object]) -> Intent:

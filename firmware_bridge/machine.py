@@ -248,6 +248,8 @@ class MachineView:
     indicator_up: bool = False
     overdue: tuple[Op, ...] = ()
     """Commands that run for longer than they may."""
+    unwritten: bool = False
+    """The command ledger can not be written, so nothing new is moved; tried again without end."""
     noisy: bool = False
     """More than 1 % of the latest frames arrived damaged or had to be sent again."""
     attempt: int = 0
@@ -318,6 +320,8 @@ def sentence_code(view: MachineView) -> str:
         return f"machine.fault.{view.fault}"
     if view.overdue:
         return "machine.overdue"
+    if view.unwritten:
+        return "machine.unwritten"
     if view.active:
         return "machine.moving"
     return "machine.noisy" if view.noisy else "machine.ok"

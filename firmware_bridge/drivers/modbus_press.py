@@ -21,7 +21,7 @@ from firmware_bridge.drivers.presser import Presser
 from firmware_bridge.drivers.telling import Telling
 from firmware_bridge.drivers.watch_core import STEADY, Happening, Watch
 from firmware_bridge.drivers.wiring import PressSettings
-from firmware_bridge.errors import PortError
+from firmware_bridge.errors import PortError, UnwrittenError
 from firmware_bridge.interlock import Lid, Magazine, Refused, Surface
 from firmware_bridge.ledger import Intent, Ledger
 from firmware_bridge.machine import (
@@ -98,6 +98,8 @@ class ModbusPress(BoardDriver):
     # -- life -------------------------------------------------------------------------------------
 
     async def _turn(self) -> float:
+        if self.view.unwritten and self._looks % CONFIRM_EACH == 0:
+            self._telling.update(unwritten=not self._ledger.settle())
         if self.view.lease:
             await self._look()
         else:
@@ -198,7 +200,11 @@ class ModbusPress(BoardDriver):
         if isinstance(answer, Refused):
             return Outcome(Status.REJECTED, answer.reason.name.lower(), 0, wanted)
         cmd_id = self._ledger.last_id() + 1
-        self._ledger.intend(Intent(cmd_id, wanted, packed, 0, self.view.boot_id))
+        try:
+            self._ledger.intend(Intent(cmd_id, wanted, packed, 0, self.view.boot_id))
+        except UnwrittenError:
+            self._telling.update(unwritten=True)
+            return Outcome(Status.REJECTED, "unwritten", 0, wanted)
         outcome = Outcome(Status.UNKNOWN, "interrupted", cmd_id, wanted)
         try:
             if wanted in PRESSED:
@@ -211,6 +217,7 @@ class ModbusPress(BoardDriver):
                 self._cut(wanted)
                 self._given_up = (*self._given_up, outcome)
             self._ledger.conclude(outcome)
+            self._telling.update(unwritten=not self._ledger.sound)
         return outcome
 
     async def _press(self, op: Op, cmd_id: int) -> Outcome:

@@ -9,11 +9,12 @@ import pytest
 
 from firmware_bridge import messages as m
 from firmware_bridge.commands import FRESH, CommandDesk, code_name
-from firmware_bridge.errors import LedgerError, UsageError
+from firmware_bridge.errors import LedgerError, UnwrittenError, UsageError
 from firmware_bridge.ledger import Intent, Ledger
 from firmware_bridge.machine import Outcome, Status
 from firmware_bridge.ops import Op
 from firmware_bridge.sim.rig import Rig
+from tests.disks import refusing_disk
 
 BOARD = {"uid": 7, "boot_id": 1}
 
@@ -77,6 +78,46 @@ def test_a_ledger_only_grows(tmp_path):
     db.close()
 
 
+def test_ends_that_the_disk_refuses_are_written_in_their_order_once_it_takes_them(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    ledger = Ledger(path)
+    for cmd_id in (1, 2):
+        ledger.intend(Intent(cmd_id, Op.START, b"", 7, 9))
+    with refusing_disk():
+        ledger.conclude(Outcome(Status.DONE, "ok", 1, Op.START))
+        ledger.conclude(Outcome(Status.FAILED, "jam", 2, Op.START))
+        with pytest.raises(UnwrittenError, match="make room"):
+            ledger.intend(Intent(3, Op.START, b"", 7, 9))
+        assert (ledger.sound, ledger.settle()) == (False, False)
+    assert len(ledger.open_intents()) == 2
+    assert ledger.settle()
+    assert (ledger.sound, ledger.open_intents()) == (True, ())
+    ledger.intend(Intent(3, Op.START, b"", 7, 9))
+    ledger.close()
+    rows = sqlite3.connect(path).execute("SELECT cmd_id, kind FROM entries ORDER BY no").fetchall()
+    assert rows == [(1, "intent"), (2, "intent"), (1, "outcome"), (2, "outcome"), (3, "intent")]
+
+
+def test_a_refused_command_leaves_a_ledger_that_mends_itself(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    with refusing_disk(), pytest.raises(UnwrittenError):
+        ledger.intend(Intent(1, Op.START, b"", 7, 9))
+    assert not ledger.sound
+    assert ledger.settle()
+    assert ledger.sound
+    assert ledger.last_id() == 0
+
+
+def test_a_second_end_of_a_command_is_a_mistake_and_holds_nothing_back(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.intend(Intent(1, Op.START, b"", 7, 9))
+    ledger.conclude(Outcome(Status.DONE, "ok", 1, Op.START))
+    with pytest.raises(LedgerError):
+        ledger.conclude(Outcome(Status.DONE, "ok", 1, Op.START))
+    assert ledger.sound
+    ledger.intend(Intent(2, Op.START, b"", 7, 9))
+
+
 def test_a_ledger_has_one_owner(tmp_path):
     path = tmp_path / "ledger.sqlite"
     ledger = Ledger(path)
@@ -117,14 +158,48 @@ def test_a_command_is_written_down_before_it_is_handed_out():
 def test_if_the_disk_refuses_nothing_is_sent():
     class FullDisk(Ledger):
         def intend(self, intent):
-            raise LedgerError("The disk is full; make room.")
+            raise UnwrittenError("The disk is full; make room.")
 
     rig = Rig(book=FullDisk(":memory:"))
     rig.ready()
-    with pytest.raises(LedgerError):
-        rig.submit(Op.START)
+    refused = rig.submit(Op.START)
+    assert (refused.status, refused.code, refused.cmd_id) == (Status.REJECTED, "unwritten", 0)
     rig.run(1)
     assert rig.executed == {}
+
+
+def test_a_disk_that_refuses_for_a_while_costs_no_end_and_no_session():
+    """The motion under way ends as ever, a stop is obeyed, and new motions come back by themselves."""
+
+    class Moody(Ledger):
+        full = False
+
+        def _write(self, statement, values=()):
+            if self.full:
+                self._refused = True
+                raise UnwrittenError("The disk is full; make room.")
+            super()._write(statement, values)
+
+    book = Moody(":memory:")
+    rig = Rig(book=book)
+    rig.ready()
+    started = rig.submit(Op.START)
+    book.full = True
+    rig.run(5)
+    assert [outcome.status for outcome in rig.outcomes[started]] == [Status.DONE]
+    assert (rig.view.unwritten, rig.view.code, rig.view.ready) == (True, "machine.unwritten", True)
+    assert rig.submit(Op.OPEN_LID).code == "unwritten"
+    rig.host.estop()
+    rig.run(1)
+    assert rig.view.estop
+    book.full = False
+    rig.run(2)
+    assert not rig.view.unwritten
+    assert book.open_intents() == ()
+    assert isinstance(rig.submit(Op.CLEAR), int)
+    rig.run(2)
+    assert not rig.view.estop
+    assert set(rig.executed.values()) == {1}
 
 
 def test_impossible_arguments_leave_no_trace():
