@@ -1,0 +1,77 @@
+"""SIGTERM with pages open: a process ends at once and well, whatever hangs on its connections."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.station.drills.venue import Venue
+from tests.system.running import LEASHED, leash
+
+pytestmark = [pytest.mark.system, pytest.mark.slow]
+WITHIN_S = 2.0
+READING, DEAF = 30, 5
+
+
+def _asked(url: str, request: bytes) -> socket.socket:
+    address = urlsplit(url)
+    assert address.hostname is not None
+    assert address.port is not None
+    client = socket.create_connection((address.hostname, address.port), timeout=10)
+    client.sendall(request)
+    return client
+
+
+def _stream(url: str, view: str) -> bytes:
+    return f"GET /events?view={view} HTTP/1.1\r\nHost: {urlsplit(url).netloc}\r\n\r\n".encode()
+
+
+@pytest.mark.parametrize("kind", ["table", "central"])
+def test_a_process_with_open_pages_ends_in_time_and_well(
+    tmp_path: Path, kind: str, figure: Callable[[str], None]
+) -> None:
+    """Pages that read and pages that do not, kept connections, and half a request."""
+    venue = Venue(tmp_path, tmp_path / "T1", tmp_path / "central")
+    url, view, file = {
+        "table": (venue.table_url, "referee", "T1.toml"),
+        "central": (venue.central_url, "wall", "central.toml"),
+    }[kind]
+    with ExitStack() as stack:
+        stdin = stack.enter_context(leash())
+        errors = stack.enter_context((tmp_path / "stderr").open("wb"))
+        process = stack.enter_context(
+            subprocess.Popen(
+                [*LEASHED, kind, "--config", str(tmp_path / file)],
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+            )
+        )
+        stack.callback(process.kill)
+        assert process.stdout is not None
+        assert b"ready" in process.stdout.readline()
+        pages = [stack.enter_context(_asked(url, _stream(url, view))) for _ in range(READING)]
+        for page in pages:
+            assert b"200" in page.recv(1024)
+        for _ in range(DEAF):
+            stack.enter_context(_asked(url, _stream(url, view)))
+        kept = b"GET /healthz HTTP/1.1\r\nHost: " + urlsplit(url).netloc.encode() + b"\r\n\r\n"
+        assert b"200" in stack.enter_context(_asked(url, kept)).recv(4096)
+        stack.enter_context(_asked(url, b"POST /api/start HTTP/1.1\r\nContent-Length: 50\r\n\r\n{"))
+        stack.enter_context(_asked(url, kept))
+        asked_at = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        status = process.wait(10)
+        ms = 1_000 * (time.monotonic() - asked_at)
+    figure(f"{READING + DEAF} streams, a kept connection and half a request: ended after {ms:.0f} ms")
+    assert status == 0
+    assert ms < 1_000 * WITHIN_S
+    assert "Traceback" not in (tmp_path / "stderr").read_text()
