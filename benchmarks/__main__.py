@@ -22,6 +22,8 @@ ALL = {
     "fitness": ("frames refused and let through", ["-m", "benchmarks.fitness", "--scenes", "1"]),
     "pipeline": ("whole pipeline beside other detectors", ["-m", "benchmarks.pipeline"]),
     "log": ("log and link", ["-m", "benchmarks.log"]),
+    "link": ("link beside HTTP and MQTT", ["-m", "benchmarks.link", "--quick"]),
+    "evidence": ("events beside photos", ["-m", "benchmarks.evidence"]),
     "bridge": ("serial link beside Modbus RTU and bare lines", ["-m", "benchmarks.bridge"]),
 }
 

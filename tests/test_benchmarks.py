@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import bridge, fitness
+from benchmarks.link import contestant, day
+from benchmarks.link.client import Meter
 
 ROOT = Path(__file__).parents[1]
 
@@ -21,7 +23,8 @@ def benchmarks(*words: str) -> subprocess.CompletedProcess[str]:
 def test_its_help_names_every_benchmark() -> None:
     done = benchmarks("--help")
     assert done.returncode == 0
-    for name in ("wincheck: ", "reading: ", "fitness: ", "pipeline: ", "log: ", "bridge: "):
+    names = ("wincheck", "reading", "fitness", "pipeline", "log", "evidence", "link", "bridge")
+    for name in (f"{name}: " for name in names):
         assert name in done.stdout
 
 
@@ -70,3 +73,36 @@ def test_every_link_is_measured_over_the_same_terminals(name: str) -> None:
     assert figures["damaged"] == 0
     assert figures["wire_bytes"] > 10
     assert figures.get("executed_twice", 0) == figures.get("executed_wrongly", 0) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.system
+def test_the_link_is_measured_through_its_own_process() -> None:
+    figures = contestant.measure("ours", 3, pace_s=1.0, settle_s=0.2, full_s=0.5)
+    assert figures["paced"]["events"] >= 2
+    assert figures["paced"]["behind"] <= 1
+    assert figures["saturated"]["events_per_s"] > 10
+    caught = contestant.measure("ours", 3, pace_s=0, settle_s=0, full_s=0, catch_up=50)
+    assert caught["catch_up"]["events"] == 150
+
+
+def test_waiting_counts_from_the_moment_an_event_was_due() -> None:
+    meter = Meter(2)
+    meter.latencies = []
+    for at in (1.0, 2.0, 3.0):
+        meter.due(0, at)
+    meter.ack(0, 2, 2.5)
+    meter.ack(0, 2, 9.0)  # an acknowledgement again
+    assert meter.latencies == [1.5, 0.5]
+    assert (meter.total, meter.waiting) == (2, 1)
+
+
+def test_a_day_in_virtual_time_is_told_by_the_hour(tmp_path: Path) -> None:
+    figures = day.live(tmp_path, tables=2, hours=4)
+    assert figures["events"] == 2 * (1 + 60 * 8)
+    assert len(figures["rss_mb"]) == 4
+
+
+def test_a_slope_is_that_of_the_best_line() -> None:
+    assert day.slope([1.0, 3.0, 5.0]) == 2.0
+    assert day.slope([4.0, 4.0, 4.0, 4.0]) == 0.0
