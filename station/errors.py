@@ -9,7 +9,8 @@
     │   └── NotALog            the file is no log of ours                  exit 2
     ├── LinkError              the link to the central station             exit 3
     │   └── WireError          a message that is not of the protocol
-    └── CentralError           the central station cannot start            exit 3
+    ├── CentralError           the central station cannot start            exit 3
+    └── PairingError           table and station did not come together     exit 1
 
 Every message is one plain sentence; `fix` is the sentence that says what to do. `code` is a stable
 identifier for scripts and for translated screens, `exit_status` the status of the command line.
@@ -26,6 +27,7 @@ __all__ = [
     "LogFull",
     "LogInUse",
     "NotALog",
+    "PairingError",
     "StationError",
     "WireError",
 ]
@@ -102,3 +104,10 @@ class CentralError(StationError):
     """The central station cannot start or go on."""
 
     code = "central.error"
+
+
+class PairingError(StationError):
+    """Table and central station did not come together; nothing was written on the side that says so."""
+
+    code = "pairing.refused"
+    exit_status = 1

@@ -9,7 +9,7 @@ import pytest
 
 
 def required(what: str) -> bool:
-    """Whether the environment names it: ``chromium``, ``gcc``, ``root``, or an extra such as ``mcr``."""
+    """Whether the environment names it: ``chromium``, ``netns``, ``root``, or an extra such as ``mcr``."""
     return what in os.environ.get("QUEZHUO_REQUIRE", "").split(",")
 
 

@@ -1,4 +1,4 @@
-"""The HTTP surface of the central station. It only reads."""
+"""The HTTP surface of the central station: it reads, and sets the hall's clock."""
 
 from __future__ import annotations
 
@@ -10,8 +10,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
+from station.central.clock import ClockKeeper
+from station.central.clock_api import clock_routes
 from station.central.feed import Feed
+from station.errors import LogError
+from station.evidence.index import why_removed
+from station.evidence.shelf import Shelf
 from station.web import pages
+from station.web.photo import photo_response
+from station.web.sheet_page import sheet_response
 
 __all__ = ["routes"]
 
@@ -22,28 +29,50 @@ _PAUSE_S = 0.1
 _VIEWS: Final[dict[str, pages.View | None]] = {"": None, "wall": "wall", "head": "head"}
 
 
-def routes(feed: Feed) -> list[BaseRoute]:
-    """Give all routes of the central station."""
-    surface = _Surface(feed)
+def routes(feed: Feed, shelf: Shelf, keeper: ClockKeeper | None = None) -> list[BaseRoute]:
+    """Give all routes of the central station.
+
+    Args:
+        feed: the hall.
+        shelf: where photos lie.
+        keeper: of the hall's clock; without one it cannot be set.
+    """
+    surface = _Surface(feed, shelf)
+    setting = [] if keeper is None else clock_routes(keeper)
     return [
         Route("/", surface.page("head")),
         Route("/wall", surface.page("wall")),
-        Route("/healthz", surface.healthz),
         Route("/api/state", surface.state),
         Route("/events", surface.events),
+        Route("/photo/{name}", surface.photo),
+        Route("/sheet/{table}", surface.sheet),
+        *setting,
         pages.static_mount(),
     ]
 
 
 class _Surface:
-    def __init__(self, feed: Feed) -> None:
+    def __init__(self, feed: Feed, shelf: Shelf) -> None:
         self._feed = feed
-
-    async def healthz(self, _: Request) -> Response:
-        return JSONResponse({"ok": True})
+        self._shelf = shelf
 
     async def state(self, _: Request) -> Response:
         return JSONResponse(self._feed.state(), headers={"Cache-Control": "no-store"})
+
+    async def photo(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        path = self._shelf.path(name)
+        why = None if path else why_removed(self._shelf.index, name)
+        return photo_response(request, path, why)
+
+    async def sheet(self, request: Request) -> Response:
+        """Show the result sheet of a table, from its newest log."""
+        try:
+            entries = await self._feed.entries_of(request.path_params["table"])
+        except LogError as error:
+            told = {"code": error.code, "message": error.message, "fix": error.fix}
+            return JSONResponse({"error": told}, status_code=503)
+        return sheet_response(request, entries or (), "central.db")
 
     def page(self, view: pages.View) -> Callable[[Request], Awaitable[Response]]:
         async def show(request: Request) -> Response:
@@ -80,5 +109,7 @@ class _Surface:
     def _message(self, view: pages.View | None, lang: str) -> bytes:
         state = self._feed.state()
         if view is None:
-            return pages.sse(msgspec.json.encode(state).decode(), event="state", event_id=state["pos"])
-        return pages.sse(pages.render_fragment(view, state, lang), event="fragment", event_id=state["pos"])
+            data, event = msgspec.json.encode(state).decode(), "state"
+        else:
+            data, event = pages.render_fragment(view, state, lang), "fragment"
+        return pages.sse(data, event=event, event_id=state["pos"], retry_ms=pages.RETRY_MS)

@@ -15,12 +15,19 @@ EXAMPLE = """\
 home = "central"                      # its log lies here
 http_host = "127.0.0.1"               # address of the pages
 http_port = 8080                      # 0 takes a free port
+# http_names = ["hall.example"]       # names in front of the pages, besides address and host name
+# metrics_public = true               # /metrics for other computers too
 link = "tcp://0.0.0.0:7700"           # where the tables connect; port 0 takes a free one
+# announce = false                    # by mDNS, so that tables find it; they trust its key alone
+# pair_port = 7701                    # open while `quezhuo pair` runs
+evidence = "tcp://0.0.0.0:7702"       # where they bring photographs, beside the events
+# appeal_window_h = 24                # how long photos are kept after the end of a session
+# photo_reserve_mb = 500              # less free on the disk: photos of settled hands go earlier
 event = "Spring cup"                  # shown on the wall
 format = "casual"
 # duration_s = 3600                   # shown as time left, from the first opened session on
 secret_key = "keys/central.key"       # quezhuo keygen central --out keys
-allow_list = "tables.toml"            # [tables] T1 = "public key of T1"
+allow_list = "tables.toml"            # who may connect; `quezhuo pair` writes it
 """
 """A commented example, printed by ``quezhuo config central``."""
 
@@ -33,8 +40,15 @@ class CentralConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         allow_list: TOML file of the enrolled tables, see `station.link.keys`.
         secret_key: key file of the central station (mode 0600).
         link: where to listen for tables; port 0 takes a free one.
+        announce: whether the link is announced in the network (mDNS); never on loopback.
+        pair_port: where ``quezhuo pair`` listens; 0 takes a free port.
+        evidence: where to listen for their photographs.
+        appeal_window_h: hours after the end of a session for which its photographs are kept.
+        photo_reserve_mb: MiB free on the disk below which photographs of settled hands go early.
         http_host: address of the pages.
         http_port: port of the pages; 0 takes a free one.
+        http_names: names by which the pages may be asked for besides address and host name.
+        metrics_public: whether other computers may read ``/metrics``.
         event: name of the event, shown on the wall.
         format: format of the event.
         duration_s: length of the event, counted from the first session that a table opens.
@@ -44,8 +58,15 @@ class CentralConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     allow_list: str
     secret_key: str
     link: str = "tcp://127.0.0.1:0"
+    announce: bool = True
+    pair_port: int = 7701
+    evidence: str = "tcp://127.0.0.1:0"
+    appeal_window_h: float = 24.0
+    photo_reserve_mb: int = 500
     http_host: str = "127.0.0.1"
     http_port: int = 0
+    http_names: tuple[str, ...] = ()
+    metrics_public: bool = False
     event: str = ""
     format: str = "casual"
     duration_s: int | None = None
@@ -65,6 +86,10 @@ def load_config(path: Path) -> CentralConfig:
         ) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: {error}.", fix="`quezhuo config central` prints a valid file.") from None
+    if config.appeal_window_h < 0 or config.photo_reserve_mb < 0:
+        raise ConfigError(
+            f"{path}: appeal_window_h and photo_reserve_mb can't be negative.", fix="Correct the file."
+        )
     base = path.absolute().parent
     return msgspec.structs.replace(
         config,

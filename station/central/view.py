@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from station.central.fold import Alarm, Hall, TableFold, Win
+import msgspec
+
+from station.central.fold import WINS_SHOWN, Alarm, Hall, TableFold, Win
+from station.health import Health
 from station.places import Place, seat_of
 from station.session import Session, Stage
+from station.timing.hall_clock import IDLE, UNCONFIRMED
 
 __all__ = ["ONLINE_S", "Surroundings", "state_object"]
 
 ONLINE_S = 6.0
 """A table that was not heard for this long is offline; it pings every 2 s."""
 _WINDS = ("1z", "2z", "3z", "4z")
-_WINS_SHOWN = 50
 _PHASES = {
     Stage.CLOSED: "ruled",
     Stage.START: "start",
@@ -36,6 +40,11 @@ class Surroundings:
 
     ``now``: Unix seconds. ``silence_s``: for each table heard since the start, how long ago. ``enrolled``:
     the tables of the allow-list. ``trouble``: code of what keeps the log from being written, or None.
+    ``refused_requests``: how many requests of other sites the pages' server refused, if some lately.
+    ``steady``: the station's steady clock in the run ``boot`` of the machine. ``list_damaged``: the
+    allow-list as it is now cannot be read.
+    ``photos_full``: whether there is no space for photographs.
+    ``health``: what each table last told of itself besides its events.
     """
 
     now: float = 0.0
@@ -45,6 +54,12 @@ class Surroundings:
     format: str = "casual"
     duration_s: int | None = None
     trouble: str | None = None
+    refused_requests: int | None = None
+    steady: float = 0.0
+    boot: str = ""
+    list_damaged: bool = False
+    photos_full: bool = False
+    health: Mapping[str, Health] = field(default_factory=dict)
 
 
 def state_object(hall: Hall, around: Surroundings) -> dict[str, Any]:
@@ -66,11 +81,17 @@ def _natural(table: str) -> list[tuple[int, str]]:
 
 def _clock(hall: Hall, around: Surroundings) -> dict[str, Any]:
     opened = [f.session.opened_at for f in hall.tables.values() if f.session.opened_at is not None]
-    started = min(opened, default=None)
-    remaining = None
-    if started is not None and around.duration_s is not None:
-        remaining = max(0, int(started + around.duration_s - around.now))
-    return {"started_at": started, "duration_s": around.duration_s, "remaining_s": remaining}
+    clock, known = hall.clock, hall.clock.state != IDLE
+    # Until the clock of an earlier run is booked anew, nobody knows how long the machine was off.
+    state = UNCONFIRMED if clock.running and clock.boot != around.boot else clock.state
+    left = clock.left_s if state != clock.state else clock.remaining_s(around.steady)
+    return {
+        "started_at": min(opened, default=None),
+        "duration_s": around.duration_s,
+        "remaining_s": math.ceil(left) if known else None,
+        "running": clock.running,
+        "state": state,
+    }
 
 
 def _table(table: str, fold: TableFold | None, around: Surroundings) -> dict[str, Any]:
@@ -80,6 +101,7 @@ def _table(table: str, fold: TableFold | None, around: Surroundings) -> dict[str
     return {
         "id": table,
         "online": silence is not None and silence < ONLINE_S,
+        "health": _health(around.health.get(table)),
         "last_seen_s": None if silence is None else round(silence, 1),
         "phase": _phase(session) if fold else "offline",
         "hand_count": session.hands_finished,
@@ -91,9 +113,13 @@ def _table(table: str, fold: TableFold | None, around: Surroundings) -> dict[str
         "bank": session.bank,
         "wild": indicator.wild if indicator else None,
         "chain_ok": not (fold and fold.forked),
-        "events": len(fold.events) if fold else 0,
+        "events": fold.events if fold else 0,
         "head": fold.head.hex() if fold else "",
     }
+
+
+def _health(health: Health | None) -> dict[str, Any] | None:
+    return None if health is None else msgspec.structs.asdict(health)
 
 
 def _phase(session: Session) -> str:
@@ -128,7 +154,7 @@ def _wins(hall: Hall) -> list[dict[str, Any]]:
     wins: Iterable[tuple[str, Win]] = (
         (table, win) for table, fold in hall.tables.items() for win in fold.wins.values()
     )
-    newest = sorted(wins, key=lambda item: item[1].at, reverse=True)[:_WINS_SHOWN]
+    newest = sorted(wins, key=lambda item: item[1].at, reverse=True)[:WINS_SHOWN]
     return [
         {
             "table": table,
@@ -151,12 +177,20 @@ def _wins(hall: Hall) -> list[dict[str, Any]]:
 def _alarms(hall: Hall, around: Surroundings) -> list[dict[str, Any]]:
     """What needs somebody now first, then what happened, newest first."""
     now = [Alarm(around.trouble, None, around.now, {})] if around.trouble else []
+    if _clock(hall, around)["state"] == UNCONFIRMED:
+        now.append(Alarm("clock.unconfirmed", None, around.now, {}))
+    if around.list_damaged:
+        now.append(Alarm("keys.damaged", None, around.now, {}))
+    if around.photos_full:
+        now.append(Alarm("evidence.full", None, around.now, {}))
     for table, fold in hall.tables.items():
         if fold.called_by is not None:
             place, at = fold.called_by
             now.append(Alarm("referee.called", table, at, {"place": place}))
         if fold.unreadable:
             now.append(Alarm("table.unreadable", table, around.now, {"n": fold.unreadable}))
+    if around.refused_requests:
+        now.append(Alarm("requests.refused", None, around.now, {"n": around.refused_requests}))
     return [
         {"code": alarm.code, "table": alarm.table, "at": alarm.at, "params": alarm.params}
         for alarm in (*now, *reversed(hall.alarms))

@@ -13,10 +13,10 @@ from engine.rulesets import RuleSet
 from station.cli.failures import plain_failures
 from station.cli.home import home_of
 from station.cli.output import NO, OK, emit, note, say
-from station.cli.processes import log_to_stderr
 from station.demo.layout import Layout, Settings, asked
 from station.demo.run import run as run_demo
 from station.errors import ConfigError
+from station.ops import logs
 from vision.model_card import ModelCard
 
 MAX_TABLES = 16
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the demo; status 1 when a booked hand differs from the truth."""
-    log_to_stderr(warnings_only=True)
+    logs.set_up("demo", level="warning")
     _check(arguments)
     terminal = sys.stdout.isatty() and not arguments.json
     referee = arguments.auto or arguments.headless or not terminal

@@ -64,12 +64,32 @@ COMMANDS: dict[str, Command] = {
     ),
     "doctor": Command(
         "doctor",
-        "look for what keeps the machine's port from working",
+        "look for what keeps a table or the station from its work",
         "quezhuo doctor --config table.toml",
     ),
     "config": Command("config", "print a commented configuration", "quezhuo config table > table.toml"),
     "keygen": Command(
         "keygen", "make keys of a table or of the central station", "quezhuo keygen T1 --out keys"
+    ),
+    "pair": Command(
+        "pair",
+        "bring a table and the central station together; run it at both",
+        "quezhuo pair --config central.toml T1",
+    ),
+    "revoke": Command(
+        "revoke",
+        "refuse a table's key from now on",
+        "quezhuo revoke T1 --reason stolen",
+    ),
+    "backup": Command(
+        "backup",
+        "copy log, photos and configuration of a process, also while it runs",
+        "quezhuo backup --config table.toml /media/backup/T1",
+    ),
+    "restore": Command(
+        "restore",
+        "put a backup into a home, or complete a table's log from the central station's",
+        "quezhuo restore /media/backup/T1 --home T1",
     ),
     "verify": Command("verify", "walk a log's hash chain", "quezhuo verify T1/table.db"),
 }

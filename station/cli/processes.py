@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import logging
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import structlog
-
 from firmware_bridge.errors import PortError
 from station.cli.output import OK, emit
+from station.ops import logs
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,15 +18,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config", required=True, metavar="FILE", help="TOML file; `quezhuo config` prints one"
     )
+    parser.add_argument(
+        "--log-level",
+        choices=logs.LEVELS,
+        default="info",
+        help="the least that is written to stderr (default: %(default)s)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the process named by the command until SIGTERM or SIGINT."""
-    log_to_stderr()
     path = Path(arguments.config)
     if arguments.command == "central":
         from station.central.process import load_config, run_central
 
+        logs.set_up("central", level=arguments.log_level)
         asyncio.run(run_central(load_config(path), emit))
         return OK
     from station.cli.failures import plain_failures
@@ -37,7 +40,9 @@ def run(arguments: argparse.Namespace) -> int:
     from station.table.config import load_config as load_table
 
     with plain_failures(), _sent_to_doctor(path):
-        asyncio.run(process.run(load_table(path), emit))
+        config = load_table(path)
+        logs.set_up("table", table=config.table, level=arguments.log_level)
+        asyncio.run(process.run(config, emit))
     return OK
 
 
@@ -49,19 +54,3 @@ def _sent_to_doctor(config: Path) -> Iterator[None]:
     except PortError as error:
         error.args = (f"{error} `quezhuo doctor --config {config}` looks for what is in the way.",)
         raise
-
-
-def log_to_stderr(*, warnings_only: bool = False) -> None:
-    """Send the process's own log to stderr, one line an entry."""
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso"),
-            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(
-            logging.WARNING if warnings_only else logging.INFO
-        ),
-        # Asked at each line, since stderr may be another one by then (a test's, say).
-        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
-    )

@@ -10,9 +10,8 @@ from typing import Any
 
 from station import messages as m
 from station.demo.judged import Key, Lie, silently_wrong
-from station.log.central_log import CentralLog
+from station.log import Log
 from station.log.chain import Entry
-from station.log.table_log import Log
 from station.session import Event, replay
 
 OWN_WAY = ("frame_to_verdict", "guidance")
@@ -49,7 +48,7 @@ def count(events: Iterable[tuple[float, m.Body | None]]) -> Counts:
         match body:
             case m.HandClaimed():
                 claimed_at = at
-            case m.HandRead(photo=str()):
+            case m.HandRead() if not body.typed:
                 counts.guidance.update(body.waited)
                 counts.read_anyway += body.anyway
                 if body.place is None and not body.waited:  # waiting for a hand to leave is not our time
@@ -98,7 +97,7 @@ def typed_over(events: Sequence[Event]) -> int:
             shown = {}
         if isinstance(event.body, m.HandRead):
             kinds = [t.kind for t in event.body.tiles]
-            if event.body.photo is None:
+            if event.body.typed:
                 mended += (Counter(kinds) - Counter(shown.get(event.body.place, kinds))).total()
             shown[event.body.place] = kinds
     return mended
@@ -120,11 +119,11 @@ def summarise(
     total = Counts()
     rows = []
     delays: list[float] = []
-    with CentralLog.open(central, read_only=True) as central_log:
+    with Log.open(central, read_only=True) as central_log:
         stored = central_log.entries()
     for name, path in tables.items():
         with Log.open(path, read_only=True) as log:
-            entries, chain_ok, log_id = log.entries(), log.verify().ok, log.log_id
+            entries, chain_ok, log_id = log.entries_of(log.log_id), log.verify().ok, log.log_id
         events = decoded(entries)
         counts = count((e.at, e.body) for e in events)
         counts.tiles_mended += typed_over(events)

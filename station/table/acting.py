@@ -21,11 +21,12 @@ from station.errors import StationError
 from station.places import Place, by_side
 from station.session import Session, Stage
 from station.table import conductor as c
-from station.table.camera_worker import Seen, SeenHand, Unfit, encode_jpeg
+from station.table.camera_worker import Seen, SeenHand, Unfit
 from station.table.dealing import deal_of, gold_stacks, steps_before_play
 from station.table.facts import has_red_fives
 from station.table.interpret import tiles_of
 from station.table.machine import deals_directly
+from station.table.photos import PhotoStoreError
 from station.table.proposal import wild_of
 from station.table.runtime import Table
 from station.table.view import Guidance
@@ -49,6 +50,8 @@ FLIPPED_ALARMS = ("changed", "gone", "moved")
 """What may have become of the flipped tile by the time of a claim that a person has to look at."""
 OPENINGS = ("lid_opened", "cycle_begun")
 """Events of a machine that keeps no lock which mean that tiles may go in."""
+ZONE_NOT_TAUGHT = "photo.zone_not_taught"
+"""Why an opening has no photo: without taught zones it would show what everybody holds."""
 FINAL_REFUSALS = frozenset({"board_refused"})
 """Refusals that would come again for ever: a person has to mend something first."""
 RETRY_S = 0.5
@@ -67,6 +70,7 @@ class Actor:
         table = self._table
         with table.watch() as changes:
             while True:
+                await table.look_at_disk()
                 if not await self._note_openings():
                     await asyncio.sleep(RETRY_S)
                 view = table.machine.view if table.machine else None
@@ -87,6 +91,8 @@ class Actor:
                     await asyncio.sleep(RETRY_S)
                 except (StationError, BridgeError) as error:
                     log.warning("step failed", step=type(step).__name__, error=str(error))
+                    if isinstance(error, PhotoStoreError):
+                        table.not_stored(error)
                     await asyncio.sleep(RETRY_S)
 
     async def _note_openings(self) -> bool:
@@ -111,12 +117,14 @@ class Actor:
         table = self._table
         log.warning("intake opened early", hand=table.session.hand)
         view = table.machine.view if table.machine else None
+        photo, no_photo = await self._zones_of_claim()
         body = m.IntakeOpenedEarly(
             hand=table.session.hand,
             machine_hand=view.hand_no if view else None,
             # A machine that holds its intake tells of a mere push at its button too.
             opened=view is None or view.advisory or view.lid is Lid.OPEN,
-            photo=await self._frame_of_claim(),
+            photo=photo,
+            no_photo=no_photo,
         )
         await table.book(body)
 
@@ -129,21 +137,37 @@ class Actor:
         keeps_no_lock = machine is not None and Capability.MOVES not in machine.view.capabilities
         return waiting and keeps_no_lock and code in OPENINGS
 
-    async def _frame_of_claim(self) -> str | None:
-        """Keep the frame of this moment as evidence, but only while a claim is pending."""
+    async def _zones_of_claim(self) -> tuple[str | None, str | None]:
+        """Keep a picture of the hands that lie open as evidence, but only while a claim is pending.
+
+        Returns:
+            name of the photo, code of why there is none; both None where none is wanted.
+        """
         table = self._table
         claim = table.session.claim
         if claim is None or table.eyes is None:
-            return None
+            return None, None
+        # Of the others only who has been read lies open; the rest still hold their tiles.
+        places = [p for p, laid in claim.everything.items() if p == claim.place or laid.read_at is not None]
+        if not places:
+            return None, None
         try:
-            frame = await table.eyes.frame()
-            now = table.session.claim
-            if now is None or now.number != claim.number:
-                return None  # it fell while the camera looked: the hand goes on, and the camera sees hands
-            return table.photos.put(encode_jpeg(frame))
-        except (VisionError, StationError) as error:
-            log.warning("no frame of the opening", error=str(error))
-            return None
+            jpeg = await table.eyes.zones([table.sides[place] for place in places])
+        except VisionError as error:
+            log.warning("no photo of the opening", error=str(error))
+            return None, error.code
+        now = table.session.claim
+        if now is None or now.number != claim.number:
+            return None, None  # it fell while the camera looked: the hand goes on, and the camera sees hands
+        return (None, ZONE_NOT_TAUGHT) if jpeg is None else self._kept(jpeg)
+
+    def _kept(self, jpeg: bytes) -> tuple[str | None, str | None]:
+        """Keep a photo; return its name, or the code of why the disk refused it: the hand goes on without."""
+        try:
+            return self._table.photos.put(jpeg), None
+        except PhotoStoreError as error:
+            log.warning("photo not kept", code=error.code, error=str(error))
+            return None, error.code
 
     def _authorised(self) -> bool:
         table = self._table
@@ -154,7 +178,7 @@ class Actor:
         if table.acted:
             return True
         since = table.session.cycle_at
-        return since is not None and table.clock.wall() - since < c.AUTHORITY_S
+        return since is not None and table.times.since("cycle", since) < c.AUTHORITY_S
 
     async def _perform(self, step: c.Step) -> None:
         session = self._table.session
@@ -272,12 +296,14 @@ class Actor:
             return
         tile = tiles[0]
         wild = wild_of(table.rules, Tile.of(tile.kind))
+        photo, no_photo = self._kept(seen.jpeg)
         body = m.IndicatorRevealed(
             hand=session.hand,
             tile=tile.kind,
             wild=wild,
             score=round(tile.score, 4),
-            photo=table.photos.put(seen.jpeg),
+            photo=photo,
+            no_photo=no_photo,
             doubt=tile.score < DOUBT_BELOW
             or wild is None
             or (seen.state is not None and seen.state.status != ONE),
@@ -304,11 +330,13 @@ class Actor:
             return
         table.guide(None)
         flipped = [f"indicator_{seen.indicator}"] if seen.indicator in FLIPPED_ALARMS else []
+        photo, no_photo = self._kept(seen.jpeg)
         body = m.HandRead(
             hand=session.hand,
             claim=claim.number,
             place=None if claimed else place,
-            photo=table.photos.put(seen.jpeg),
+            photo=photo,
+            no_photo=no_photo,
             size=seen.size,
             tiles=tiles_of(seen.hand, claimed=claimed, red=claimed and has_red_fives(table.rules)),
             why=[*seen.hand.reading.why, *flipped],

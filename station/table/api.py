@@ -5,22 +5,28 @@ Thin: parses, asks the table, answers with a status. Sentences and decisions liv
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from firmware_bridge.errors import BridgeError
 from station.errors import LogError, StationError
+from station.evidence.index import why_removed
 from station.table.decide import Refused
 from station.table.enrolling import enrolling_routes
+from station.table.evidence import INDEX
 from station.table.photos import PhotoStoreError
 from station.table.runtime import ACTIONS, StaleRevision, Table
 from station.table.teaching import teaching_routes
 from station.web import pages
+from station.web.photo import photo_response
+from station.web.sheet_page import sheet_response
 
 BEAT_S = 5.0
 PAUSE_S = 0.05
@@ -36,11 +42,11 @@ def routes(table: Table) -> list[BaseRoute]:
     return [
         Route("/", surface.page("players")),
         Route("/referee", surface.page("referee")),
-        Route("/healthz", surface.healthz),
         Route("/api/state", surface.state),
         Route("/api/{action}", surface.act, methods=["POST"]),
         Route("/events", surface.events),
         Route("/photo/{name}", surface.photo),
+        Route("/sheet", surface.sheet),
         *teaching_routes(table),
         *enrolling_routes(table),
         pages.static_mount(),
@@ -51,17 +57,21 @@ class _Surface:
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    async def healthz(self, _: Request) -> Response:
-        return JSONResponse({"ok": True, "table": self._table.config.table})
-
     async def state(self, _: Request) -> Response:
         return JSONResponse(self._table.state())
 
     async def photo(self, request: Request) -> Response:
-        path = self._table.photos.path(request.path_params["name"])
-        if path is None:
-            return _error(404, "no_photo", "There is no such photo.")
-        return FileResponse(path, media_type="image/jpeg", headers={"Cache-Control": "max-age=31536000"})
+        name = request.path_params["name"]
+        path = self._table.photos.path(name)
+        why = None if path else why_removed(Path(self._table.config.home) / INDEX, name)
+        return photo_response(request, path, why)
+
+    async def sheet(self, request: Request) -> Response:
+        try:
+            entries = await asyncio.to_thread(self._table.entries)
+        except LogError as error:
+            return _error(503, error.code, error.message, error.fix)
+        return sheet_response(request, entries, "table.db")
 
     def page(self, view: pages.View) -> Callable[[Request], Awaitable[Response]]:
         async def show(request: Request) -> Response:
@@ -73,8 +83,6 @@ class _Surface:
         action = request.path_params["action"]
         if action not in ACTIONS:
             return _error(404, "no_action", f"There is no action {action!r}.")
-        if not pages.same_origin(request):
-            return _error(403, "cross_origin", "Requests from other sites are refused.")
         try:
             body = await pages.json_object(request, MAX_BODY)
             key, revision = _key(request), _revision(request)
@@ -122,7 +130,7 @@ class _Surface:
             data, event = msgspec.json.encode(state).decode(), "state"
         else:
             data, event = pages.render_fragment(view, state, lang), "fragment"
-        return pages.sse(data, event=event, event_id=state["log_pos"])
+        return pages.sse(data, event=event, event_id=state["log_pos"], retry_ms=pages.RETRY_MS)
 
 
 def _key(request: Request) -> str | None:

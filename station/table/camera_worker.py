@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-import cv2
 import numpy as np
 
+from station.table.cropping import around, cut_hand, encode_jpeg, on_one_sheet
 from station.table.tilesets import SetsInUse, sets_in_use
 from station.table.zone_watch import RESTLESS, ZoneWatch
 from vision.camera import Camera, DeviceCamera, Frame
@@ -32,7 +32,6 @@ from vision.readings import Image, Reading
 from vision.shapes import BACK
 from vision.walls import STACKS_BESIDE, look_at_stack
 
-JPEG_QUALITY = 88
 FRAMES = 4
 """Frames taken at most until a zone rests; frames whose readings are put together where one left doubts."""
 VOTES = 3
@@ -42,7 +41,7 @@ _Spot = str | tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The flipped tile's reading with the evidence frame it was made from (JPEG bytes, size in pixels).
+    """The flipped tile's reading with the part of the frame that is its evidence (JPEG bytes, pixels).
 
     ``reading``: that tile alone; ``state``: what lies at its place, None where nobody asked.
     """
@@ -55,7 +54,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class SeenHand:
-    """What lies open before a player, with the evidence frame (JPEG bytes, size in pixels).
+    """What lies open before a player, with the picture of its zone alone (JPEG bytes, size in pixels).
 
     ``indicator``: what became of the flipped tile since it was read, None where that was not looked at;
     ``taken_at``: Unix seconds of the frame.
@@ -153,7 +152,13 @@ class Eyes:
     def _look(self, recognizer: Reader, frame: Image, spot: _Spot) -> Seen:
         image = self._zone(frame, spot) if isinstance(spot, str) else self._stack(frame, spot)
         state, reading = look_indicator(recognizer, image, self._kinds)
-        return Seen(reading, encode_jpeg(image), _size(image), state)
+        # Beside a wall, and in a picture of everything, there is more to see than this tile.
+        kept = image if self._is_apart(spot) else around(image, [tile.box for tile in reading.tiles])[0]
+        return Seen(reading, encode_jpeg(kept), _size(kept), state)
+
+    def _is_apart(self, spot: _Spot) -> bool:
+        """Tell whether a spot is a taught zone, of which no other zone is the same picture."""
+        return isinstance(spot, str) and self._watch.judges(spot)
 
     def _stack(self, frame: Image, stack: tuple[int, int]) -> Image:
         assert self._calibration is not None
@@ -213,9 +218,10 @@ class Eyes:
         self._watch.forget(zone)
         assert self._recognizer is not None
         became = self._became(self._recognizer, look.frame.image)
-        return SeenHand(
-            hand, encode_jpeg(look.view.image), _size(look.view.image), became, look.frame.taken_at
-        )
+        kept = look.view.image
+        if not self._is_apart(zone):
+            kept, hand = cut_hand(kept, hand)
+        return SeenHand(hand, encode_jpeg(kept), _size(kept), became, look.frame.taken_at)
 
     def _fit_look(self, zone: str, read: ReadView, anyway: bool) -> _Look | Unfit:
         """Take frames until the zone rests, and read it if it is fit."""
@@ -250,6 +256,16 @@ class Eyes:
         """Take a frame as it is, for teaching; needs no recognizer."""
         self._camera = self._camera or self._open()
         return self._camera.grab().image
+
+    def zones(self, sides: Sequence[int]) -> bytes | None:
+        """Photograph the zones of some sides and nothing else (JPEG, one under another); needs no recognizer.
+
+        None where these zones were not taught: then nobody can say what else a picture shows.
+        """
+        if not sides or not all(self._is_apart(str(side)) for side in sides):
+            return None
+        frame = self.frame()
+        return encode_jpeg(on_one_sheet([self._zone(frame, str(side)) for side in sides]))
 
     def view(self, side: int) -> Image:
         """Look straight at the zone of a side, for capturing tiles; needs no recognizer."""
@@ -305,11 +321,3 @@ def _windows(stacks: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         windows.append((side, middle))
         left = [(s, k) for s, k in left if s != side or abs(k - middle) > STACKS_BESIDE]
     return windows
-
-
-def encode_jpeg(image: Image) -> bytes:
-    """Return the image as JPEG bytes."""
-    ok, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
-    if not ok:
-        raise ValueError("the frame can't be stored as JPEG")
-    return data.tobytes()

@@ -55,6 +55,7 @@ def _laid(laid: Laid, wild: str | None, stands: dict[int, str] | None = None) ->
         photo = {"url": f"/photo/{laid.photo}", "width": laid.size[0], "height": laid.size[1]}
     return {
         "photo": photo,
+        "no_photo": laid.no_photo,
         "tiles": [_tile(i, tile, wild, (stands or {}).get(i)) for i, tile in enumerate(laid.tiles)],
         "melds": _melds(laid.tiles),
         "expect": laid.expect,

@@ -23,6 +23,8 @@ table = "T1"
 home = "T1"                           # log, photographs and command ledger lie here
 http_host = "127.0.0.1"               # address of the touchscreen's pages
 http_port = 8081                      # 0 takes a free one
+# http_names = ["table1.example"]     # names in front of the pages, besides address and host name
+# metrics_public = true               # /metrics for other computers too
 ruleset = "zhenjiang"                 # `quezhuo rules zhenjiang` lists the options
 players = ["甲", "乙", "丙", "丁"]     # counter-clockwise from the touchscreen's side
 chips = 50                            # left out: the stake of the rule set
@@ -37,6 +39,8 @@ camera = 0                            # "/dev/v4l/by-id/…", "folder:DIR", "ren
 # tilesets = ["green.json", "blue.json"]  # this table's own tiles, see quezhuo enroll
 # model = "recognizer.json"           # another recognizer
 threads = 2                           # of the recognizer
+# appeal_window_h = 24                # how long photos are kept after the end of the session
+# photo_reserve_mb = 500              # less free on the disk: photos of settled hands go earlier
 # secret_key = "keys/T1.key"          # with a central station: quezhuo keygen T1 --out keys
 
 [options]                             # of the rule set
@@ -64,8 +68,12 @@ payment = "pei"
 # focus = 20                          # fixed, in the driver's unit
 
 # [central]                           # without it the table plays alone
-# endpoint = "tcp://192.168.1.2:7700"
+# endpoint = "tcp://192.168.1.2:7700" # left out: looked for in the network
 # public_key = "keys/central.pub"     # made there by: quezhuo keygen central --out keys
+# evidence_endpoint = "tcp://192.168.1.2:7702"  # its address for photos
+# [central.standby]                   # a second station, for when the first cannot be reached
+# endpoint = "tcp://192.168.1.3:7700"
+# public_key = "keys/standby.pub"
 """
 """A commented example, printed by ``quezhuo config table``."""
 
@@ -74,12 +82,24 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 """Names of tables: they stand in file names and in the allow-list."""
 
 
-class Central(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where the central station is and which key it must have."""
+class Standby(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where a second central station is and which key it must have; as in `Central`."""
 
     endpoint: str
     public_key: str
+
+
+class Central(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where the central station is and which key it must have."""
+
+    endpoint: str = ""
+    """Where its link is; empty: looked for in the network at every start, and remembered."""
+    public_key: str
     """Path of the central station's public key file, relative to the configuration file's folder."""
+    evidence_endpoint: str = ""
+    """Where it takes photographs, if not where it says by itself."""
+    standby: Standby | None = None
+    """A second station, tried when the first cannot be reached."""
 
 
 class CameraWishes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -101,6 +121,10 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     home: str
     http_host: str = "127.0.0.1"
     http_port: int = 0
+    http_names: tuple[str, ...] = ()
+    """Names by which the pages may be asked for besides address and host name, see `station.guard`."""
+    metrics_public: bool = False
+    """Whether other computers may read ``/metrics``; else only this one."""
     ruleset: str = "zhenjiang"
     options: dict[str, Any] = {}
     players: tuple[str, ...] = ("甲", "乙", "丙", "丁")
@@ -136,6 +160,10 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     central: Central | None = None
     secret_key: str | None = None
     """Path of this table's secret key file (mode 0600); needed with ``central``."""
+    appeal_window_h: float = 24.0
+    """Hours after the end of a session for which its photographs are kept."""
+    photo_reserve_mb: int = 500
+    """MiB free on the disk below which photographs of settled hands go early, see docs/evidence.md."""
 
 
 def load_config(path: Path) -> TableConfig:
@@ -185,6 +213,10 @@ def _check(config: TableConfig, path: Path) -> None:
         )
     if config.threads < 1 or (config.duration_s is not None and config.duration_s < 1):
         raise ConfigError(f"{path}: threads and duration_s have to be at least 1.", fix="Correct the file.")
+    if config.appeal_window_h < 0 or config.photo_reserve_mb < 0:
+        raise ConfigError(
+            f"{path}: appeal_window_h and photo_reserve_mb can't be negative.", fix="Correct the file."
+        )
     unknown = sorted(set(config.camera_ignores) - set(CODES))
     if unknown:
         raise ConfigError(
@@ -261,7 +293,10 @@ def _absolute(config: TableConfig, base: Path) -> TableConfig:
     """Resolve paths against the folder of the configuration file."""
     central, camera = config.central, config.camera
     if central is not None:
-        central = msgspec.structs.replace(central, public_key=str(base / central.public_key))
+        other = central.standby
+        if other is not None:
+            other = msgspec.structs.replace(other, public_key=str(base / other.public_key))
+        central = msgspec.structs.replace(central, public_key=str(base / central.public_key), standby=other)
     if isinstance(camera, str) and camera.startswith(("folder:", "render:")):
         kind, _, place = camera.partition(":")
         camera = f"{kind}:{base / place}" if place else camera

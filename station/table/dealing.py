@@ -50,12 +50,11 @@ class FlowerTime(Enum):
     OVER = auto()
 
 
-def flower_time(session: Session, rules: RuleSet, now: float) -> FlowerTime:
-    """Return how the time for replacing flowers stands; ``now`` in Unix seconds."""
+def flower_time(session: Session, rules: RuleSet, elapsed: float) -> FlowerTime:
+    """Return how the time for replacing flowers stands, `elapsed` seconds after the deal."""
     limit = flower_limit(rules)
     if session.stage is not Stage.FLOWERS or session.dealt_at is None or limit is None:
         return FlowerTime.NONE
-    elapsed = now - session.dealt_at
     if elapsed >= limit:
         return FlowerTime.OVER
     return FlowerTime.NEARLY_OVER if elapsed >= flower_warning(limit) else FlowerTime.RUNNING

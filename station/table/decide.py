@@ -82,7 +82,7 @@ def undo(session: Session, body: dict[str, Any], key: str | None) -> list[m.Body
     """Take the last decision of this hand back, by a compensating event."""
     need(bool(session.undoable), "nothing_to_undo", "There is nothing to take back in this hand.")
     target = session.undoable[-1]
-    return [m.EventCorrected(target=target, reason=reason_of(body), key=key)]
+    return [m.EventCorrected(target=target, reason=reason_of(body) or m.UNDONE, key=key)]
 
 
 def call(session: Session, place: Any, key: str | None) -> list[m.Body]:

@@ -49,6 +49,7 @@ def confirm(session: Session, rules: RuleSet, key: str | None) -> list[m.Body]:
             winner=pending.place,
             cls=proposal.cls,
             photo=pending.photo,
+            no_photo=pending.laid.no_photo,
             scores=[tile.read.score for tile in pending.tiles],
             edits=pending.edits,
             frame_at=pending.read_at,

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from station.table.camera_worker import encode_jpeg
+from station.table.cropping import encode_jpeg
 from station.table.enrol_said import check_said, guard_said, row_said, unfit_said
 from station.table.runtime import Table
 from station.table.teaching import may_look
@@ -199,8 +199,6 @@ class _Captures:
 
         async def answer(request: Request) -> Response:
             words = Words.of(pages.language_of(request))
-            if not pages.same_origin(request):
-                return _error(403, "cross_origin", words)
             try:
                 wish = await _wish(request)
                 async with self._busy:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from station.log.chain import Entry
+from station.session import Session
 from station.table.camera_worker import Seen, SeenHand, Unfit
 from station.table.tilesets import SetsInUse
 from vision.geometry import Calibration
@@ -19,11 +20,21 @@ from vision.readings import Image
 class EventWriter(Protocol):
     """The table's log and its link."""
 
-    def stored(self) -> Sequence[Entry]:
-        """Return everything in the log."""
+    def stored(self, after: int = 0, limit: int | None = None) -> Sequence[Entry]:
+        """Return what the log has after a seq, at most so many entries. Raises LogError."""
 
-    async def append(self, events: list[tuple[str, bytes]]) -> Sequence[Entry]:
-        """Append in one transaction; returns after the commit. Raises LogError: nothing was stored."""
+    def remembered(self) -> Session | None:
+        """Return the state as it was kept, if it is that after an entry of the log. Raises LogError."""
+
+    def remember(self, session: Session) -> None:
+        """Keep the state after the newest entry, so that the next start has less to fold."""
+
+    async def append(self, events: list[tuple[str, bytes]], checkpoint: str | None = None) -> Sequence[Entry]:
+        """Append in one transaction; returns after the commit. Raises LogError: nothing was stored.
+
+        With `checkpoint` the log is signed as well, for this reason, where the table has a key that signs;
+        that entry is the last one given.
+        """
 
     def link_state(self) -> tuple[str, int]:
         """Return the link's code and how many events the central station has not acknowledged."""
@@ -55,6 +66,9 @@ class Eyesight(Protocol):
 
     async def frame(self) -> Image:
         """Take a frame as it is, for teaching. Raises VisionError."""
+
+    async def zones(self, sides: Sequence[int]) -> bytes | None:
+        """Photograph the zones of some sides as one JPEG; None: they were not taught. Raises VisionError."""
 
     async def view(self, side: int) -> Image:
         """Look straight at the zone of a side, for capturing tiles. Raises VisionError."""

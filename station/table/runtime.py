@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -21,15 +22,17 @@ from firmware_bridge.machine import Capability, MachineEvent, supports
 from firmware_bridge.ops import Op
 from station import messages as m
 from station.clock import Clock
-from station.errors import NotALog, StationError
+from station.errors import LogError, NotALog, StationError
+from station.guarding import Traffic
 from station.log.chain import MAX_BODY, Entry
 from station.places import sides_of
-from station.session import Event, Session, apply, replay
+from station.session import Event, Session, apply, checkpoint_due, replay
 from station.table import decide
 from station.table.asking import need
 from station.table.conductor import choices
 from station.table.config import TableConfig
 from station.table.dealing import FlowerTime, flower_time
+from station.table.disk_watch import DiskWatch
 from station.table.machine import (
     device_of,
     has_other_set,
@@ -42,6 +45,7 @@ from station.table.opening import check_unchanged, opened_by
 from station.table.photos import PhotoStore
 from station.table.ports import EventWriter, Eyesight
 from station.table.proposal import propose
+from station.table.times import TableTimes
 from station.table.view import Guidance, Surroundings, state_object
 from station.watch import Broadcast
 
@@ -83,6 +87,7 @@ class Table(Broadcast):
         machine: Machine | None,
         eyes: Eyesight | None,
         clock: Clock,
+        times: TableTimes | None = None,
     ) -> None:
         super().__init__()
         self.config = config
@@ -93,6 +98,7 @@ class Table(Broadcast):
         self.machine = machine
         self.eyes = eyes
         self.clock = clock
+        self.times = times or TableTimes(clock)
         self.session = Session()
         self.camera_code = "camera.ok" if eyes else "camera.none"
         self.guidance: Guidance | None = None
@@ -108,11 +114,17 @@ class Table(Broadcast):
         """The port's lasting name, where the configuration has one that does not last."""
         self.recorded = True
         """Whether the recording of the line that was asked for, if any, is still written."""
+        self.disk = DiskWatch(Path(config.home))
+        """Whether the disk takes what is to be stored."""
         self.happened: deque[MachineEvent] = deque(maxlen=HAPPENINGS_KEPT)
         """What the machine reported by itself and nobody has looked at yet."""
+        self.traffic = Traffic()
+        """What the pages' server is asked; refused requests are shown."""
+        self.traffic.on_refused = self.changed
+        self.photos_unsent = 0
+        """Photos that the central station lacks."""
         self._flower_time = FlowerTime.NONE
         self._writer = writer
-        self._events: list[Event] = []
         self._lock = asyncio.Lock()
         self._machine_lock = asyncio.Lock()
 
@@ -125,18 +137,37 @@ class Table(Broadcast):
             ConfigError: the log's session was opened with other rules, players or chips.
             NotALog: the log does not begin with an opening, or holds an event that can't be decoded.
         """
-        try:
-            self._events = [_decoded(e) for e in self._writer.stored()]
-        except msgspec.DecodeError as error:
-            raise NotALog(f"An event of the log can't be read ({error}).", fix=BACKUP) from None
-        if not self._events:
+        first = self._stored(limit=1)
+        if not first:
             await self.book(opened_by(self.config, self.rules))
             return
-        opened = self._events[0].body
+        opened = first[0].body
         if not isinstance(opened, m.SessionOpened):
             raise NotALog("The log does not begin with the opening of a session.", fix=BACKUP)
         check_unchanged(opened, self.config, self.rules)
-        self.session = replay(self._events)
+        self.session = self._writer.remembered() or Session()
+        rest = self._stored(after=self.session.seq)
+        self._fold(rest, self._stored() if _corrects(e.body for e in rest) else None)
+
+    def _stored(self, after: int = 0, limit: int | None = None) -> list[Event]:
+        """Read events from the log. Raises NotALog: one can't be decoded. LogError: the disk refuses."""
+        try:
+            return [_decoded(e) for e in self._writer.stored(after, limit)]
+        except msgspec.DecodeError as error:
+            raise NotALog(f"An event of the log can't be read ({error}).", fix=BACKUP) from None
+
+    def _fold(self, events: list[Event], whole: list[Event] | None) -> None:
+        """Take the next events of the log; where they correct something, the whole log is folded anew."""
+        if whole is not None:
+            self.session = replay(whole)
+        else:
+            for event in events:
+                self.session = apply(self.session, event)
+        self._writer.remember(self.session)
+
+    def entries(self) -> Sequence[Entry]:
+        """Return everything in the log, read from the disk; may be asked from any thread. Raises LogError."""
+        return self._writer.stored()
 
     def state(self) -> dict[str, Any]:
         """Return the state for screens."""
@@ -146,6 +177,7 @@ class Table(Broadcast):
             walls_stand=self.machine is not None and next_walls_stand(self.machine.view, self.session),
             port_to_use=self.port_to_use,
             recorded=self.recorded,
+            disk=self.disk.code,
             other_hand=self.machine is not None and holds_other_hand(self.machine.view, self.session),
             camera=self.camera_code,
             frame_at=self.frame_at,
@@ -154,7 +186,12 @@ class Table(Broadcast):
             guidance=self.guidance,
             central=central,
             unsent=unsent,
+            photos_unsent=self.photos_unsent,
+            refused_requests=self.traffic.alarm(),
             now=self.clock.wall(),
+            elapsed_s=self.times.elapsed_s(self.session.opened_at),
+            flowers_s=self._flowers_s(),
+            hall=self.times.hall(),
             waits_for_start=self.asks_start,
             choices=tuple(choices(self.session, self.machine.view if self.machine else None)),
             sides=self.sides,
@@ -173,17 +210,46 @@ class Table(Broadcast):
         self.happened.append(event)
         self.changed()
 
+    def photos_wait(self, photos: int) -> None:
+        """Show how many photos the central station lacks."""
+        self.photos_unsent = photos
+        self.changed()
+
     def record_lost(self) -> None:
         """Show that the disk refused the recording of the machine's line."""
         self.recorded = False
         self.changed()
 
+    def not_stored(self, error: StationError) -> None:
+        """Show that the disk refused something."""
+        if self.disk.refused(error.code):
+            log.error("not stored", code=error.code, reason=str(error))
+            self.changed()
+
+    def stored(self) -> None:
+        """Show that the disk took something."""
+        if self.disk.took():
+            self._stores_again()
+
+    async def look_at_disk(self) -> None:
+        """Where the disk refused, see whether it takes files again."""
+        if await self.disk.look(self.clock.monotonic()):
+            self._stores_again()
+
+    def _stores_again(self) -> None:
+        log.info("storing works again")
+        self.changed()
+
     def tick(self) -> None:
         """Tell the screens when the time for flowers is nearly over, and when it is over."""
-        now = flower_time(self.session, self.rules, self.clock.wall())
+        now = flower_time(self.session, self.rules, self._flowers_s())
         if now != self._flower_time:
             self._flower_time = now
             self.changed()
+
+    def _flowers_s(self) -> float:
+        dealt_at = self.session.dealt_at
+        return 0.0 if dealt_at is None else min(self.times.since("deal", dealt_at), 86_400.0)
 
     def camera_trouble(self, code: str | None) -> None:
         """Show what is wrong with the camera; None: nothing."""
@@ -221,14 +287,18 @@ class Table(Broadcast):
             return True
 
     async def _append(self, bodies: list[m.Body]) -> None:
-        entries = await self._writer.append([_encoded(body) for body in bodies])
+        due = checkpoint_due(self.session, bodies)
+        # Read before anything is stored: what is stored has to be folded, whatever the disk says then.
+        before = self._stored() if _corrects(bodies) else None
+        encoded = [_encoded(body) for body in bodies]
+        try:
+            entries = await self._writer.append(encoded, due)
+        except LogError as error:
+            self.not_stored(error)
+            raise
+        self.stored()
         events = [_decoded(e) for e in entries]
-        self._events += events
-        if any(isinstance(e.body, m.EventCorrected) for e in events):
-            self.session = replay(self._events)
-        else:
-            for event in events:
-                self.session = apply(self.session, event)
+        self._fold(events, None if before is None else before + events)
         self.changed()
 
     # ---- requests -------------------------------------------------------------------------------
@@ -343,6 +413,10 @@ def _encoded(body: m.Body) -> tuple[str, bytes]:
     if len(data) > MAX_BODY:
         raise decide.Refused("The request is too large to be stored.", code="bad_request")
     return kind, data
+
+
+def _corrects(bodies: Iterable[m.Body | None]) -> bool:
+    return any(isinstance(body, m.EventCorrected) for body in bodies)
 
 
 def _decoded(entry: Entry) -> Event:

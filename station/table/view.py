@@ -61,13 +61,17 @@ class Surroundings:
     """What the state shows besides the log: devices, link and time.
 
     ``machine`` is None for a table without one. ``unsent``: events the central station has not yet
-    acknowledged. ``now``: Unix seconds; ``frame_at``: of the last frame looked at. ``refused``: wishes that
-    the camera's driver did not follow. ``tilesets``: those read with, if any. ``guidance``: what keeps a
-    zone from being read. ``choices``: how a person may go on after a cut motion. ``sides``: the side of the
-    table of each place. ``other_set``: the machine builds other walls than the rules want. ``walls_stand``:
-    people have run the machine already, and the next hand's walls stand. ``port_to_use``: the lasting name
-    that should stand in the configuration. ``recorded``: false when the disk refused to record the line.
+    acknowledged, ``photos_unsent``: photos it lacks. ``now``: Unix seconds; ``frame_at``: of the last frame
+    looked at. ``refused``: wishes that the camera's driver did not follow. ``tilesets``: those read with, if
+    any. ``guidance``: what keeps a zone from being read. ``choices``: how a person may go on after a cut
+    motion. ``sides``: the side of the table of each place. ``other_set``: the machine builds other walls
+    than the rules want. ``walls_stand``: people have run the machine already, and the next hand's walls
+    stand. ``port_to_use``: the lasting name that should stand in the configuration. ``disk``: code of what
+    keeps this table from storing, if anything. ``recorded``: false when the disk refused to record the line.
     ``other_hand``: the hand is ruled, and the machine is locked with one that the log does not know.
+    ``refused_requests``: how many requests of other sites the pages' server refused, if some lately.
+    ``elapsed_s``: since the session was opened, ``flowers_s``: since the tiles were dealt. ``hall``: the
+    hall's clock, which counts before the table's.
     """
 
     machine: dict[str, Any] | None = None
@@ -78,6 +82,7 @@ class Surroundings:
     guidance: Guidance | None = None
     central: str = "central.none"
     unsent: int = 0
+    photos_unsent: int = 0
     now: float = 0.0
     waits_for_start: bool = False
     choices: tuple[str, ...] = ()
@@ -86,7 +91,12 @@ class Surroundings:
     walls_stand: bool = False
     port_to_use: str | None = None
     recorded: bool = True
+    disk: str | None = None
     other_hand: bool = False
+    refused_requests: int | None = None
+    elapsed_s: float = 0.0
+    flowers_s: float = 0.0
+    hall: dict[str, Any] | None = None
 
 
 def state_object(
@@ -108,12 +118,12 @@ def state_object(
         "places": _places(session, around.sides),
         "bank": session.bank,
         "forfeited": session.forfeited,
-        "clock": _clock(session, around.now),
+        "clock": _clock(session, around),
         "dice": list(session.dice) if session.dice else None,
         "throw": _throw(session, rules) if phase(session, around) in THROWING else None,
         "walls": list(rules.deal_pattern.stacks),
         "break": _break(session, rules),
-        "flowers": _flowers(session, rules, around.now),
+        "flowers": _flowers(session, rules, around),
         "indicator": _indicator(session),
         "machine": None
         if around.machine is None
@@ -126,6 +136,7 @@ def state_object(
         "tilesets": None if around.tilesets is None else around.tilesets.to_json(),
         "guidance": None if around.guidance is None else around.guidance.to_json(),
         "central": {"code": around.central, "unsent": around.unsent},
+        "photos": {"unsent": around.photos_unsent},
         "claim": claim_object(session, rules, proposal),
         "ruling_options": _rulings(session, proposal, around.machine),
         "penalties": ["warning", "chips", "xianggong"],
@@ -210,10 +221,18 @@ def _places(session: Session, sides: tuple[int, ...]) -> list[dict[str, Any]]:
     ]
 
 
-def _clock(session: Session, now: float) -> dict[str, Any]:
-    elapsed = 0 if session.opened_at is None else max(0, int(now - session.opened_at))
+def _clock(session: Session, around: Surroundings) -> dict[str, Any]:
+    elapsed = int(around.elapsed_s)
+    if around.hall is not None:
+        return {"elapsed_s": elapsed, **around.hall, "of_hall": True}
     remaining = None if session.duration_s is None else max(0, session.duration_s - elapsed)
-    return {"elapsed_s": elapsed, "remaining_s": remaining}
+    return {
+        "elapsed_s": elapsed,
+        "remaining_s": remaining,
+        "running": True,
+        "state": "running",
+        "of_hall": False,
+    }
 
 
 def _throw(session: Session, rules: RuleSet) -> dict[str, Any] | None:
@@ -242,25 +261,32 @@ def _break(session: Session, rules: RuleSet) -> dict[str, Any] | None:
     }
 
 
-def _flowers(session: Session, rules: RuleSet, now: float) -> dict[str, Any] | None:
+def _flowers(session: Session, rules: RuleSet, around: Surroundings) -> dict[str, Any] | None:
     if session.stage is not Stage.FLOWERS or session.dealt_at is None:
         return None
     limit = flower_limit(rules)
     warn = None if limit is None else flower_warning(limit)
-    return {"elapsed_s": max(0, int(now - session.dealt_at)), "limit_s": limit, "warn_s": warn}
+    return {"elapsed_s": int(around.flowers_s), "limit_s": limit, "warn_s": warn}
 
 
 def _messages(session: Session, around: Surroundings) -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = [
         {"code": "referee.called", "params": {"place": place}} for place in session.called
     ]
+    if around.disk is not None:
+        messages.insert(0, {"code": around.disk, "params": {}})
     if session.ended is not None:
         messages.append({"code": f"match.{session.ended}", "params": {}})
+    if around.refused_requests:
+        messages.append({"code": "requests.refused", "params": {"n": around.refused_requests}})
+    if around.hall is not None and around.hall["state"] == "unconfirmed":
+        messages.append({"code": "clock.unconfirmed", "params": {}})
     if around.other_set:
         messages.append({"code": "machine.other_set", "params": {}})
     waiting = session.stage in UNRULED
     if waiting and session.opened_early:
         messages.append({"code": "intake_opened_early", "params": {}})
+    messages += [{"code": code, "params": {}} for code in _photos_missing(session)]
     if waiting and around.machine is not None and around.machine.get("advisory"):
         messages.append({"code": "machine.advisory", "params": {}})
     if phase(session, around) in AT_EASE:
@@ -270,6 +296,12 @@ def _messages(session: Session, around: Surroundings) -> list[dict[str, Any]]:
             messages.append({"code": "machine.record_lost", "params": {}})
         messages += [{"code": f"camera.refused.{wish}", "params": {}} for wish in around.refused]
     return messages
+
+
+def _photos_missing(session: Session) -> list[str]:
+    """Codes of why hands of the pending claim were read but have no photo, each once."""
+    laid = session.claim.everything.values() if session.claim else ()
+    return list(dict.fromkeys(hand.no_photo for hand in laid if hand.no_photo))
 
 
 def _indicator(session: Session) -> dict[str, Any] | None:

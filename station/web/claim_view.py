@@ -135,6 +135,7 @@ def claim_view(claim: Mapping[str, Any], base: Mapping[str, Any], texts: RuleTex
         "hows": how_form(texts, winner),
         "hand": strip,
         "photo": photo(claim, strip["tiles"]),
+        "no_photo": words.sentence(str(claim.get("no_photo"))) if claim.get("no_photo") else "",
         "verdict": verdict(claim, texts),
         "payments": rows,
         "gain": next((r["delta"] for r in rows if r["winner"]), 0),

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
+from station.timing.hall_clock import ACTIONS
 from station.web.deal_view import clock_text
 from station.web.place_view import State
 from station.web.rule_texts import RuleTexts
@@ -134,7 +135,8 @@ def hall(state: State, words: Words) -> dict[str, Any]:
     called = _called(state)
     tables = [_table(t, words, called) for t in state.get("tables") or []]
     event = state.get("event") or {}
-    remaining = (event.get("clock") or {}).get("remaining_s")
+    clock = event.get("clock") or {}
+    remaining = clock.get("remaining_s")
     offline = [t for t in tables if not t["online"]]
     waiting = [t for t in tables if t["chip"] in ("call", "wait")]
     wilds = {t["id"]: t["wild"] for t in tables}
@@ -146,6 +148,7 @@ def hall(state: State, words: Words) -> dict[str, Any]:
         "format": event.get("format") or "",
         "remaining": remaining,
         "remaining_text": clock_text(remaining),
+        "clock": clock_panel(clock, words),
         "now": time.strftime("%H:%M"),
         "hands": sum(int(t.get("hand_count") or 0) for t in state.get("tables") or []),
         "tables": tables,
@@ -158,6 +161,28 @@ def hall(state: State, words: Words) -> dict[str, Any]:
         "offline_word": words.many("%(n)s table offline", "%(n)s tables offline", len(offline)),
         "waiting": waiting,
         "alarms": _alarms(state, words),
+    }
+
+
+def clock_panel(clock: State, words: Words) -> dict[str, Any]:
+    """How the countdown is shown, and what the head referee may do with it now.
+
+    ``step``: what a second does to it. ``minutes``: with which it starts.
+    """
+    state = str(clock.get("state") or ("idle" if clock.get("remaining_s") is None else "running"))
+    left = clock.get("remaining_s")
+    seconds = (clock.get("duration_s") or 3600) if left is None else left
+    return {
+        "state": state,
+        "step": -1 if clock.get("running", True) else 0,
+        "word": {
+            "paused": words.say("Clock stopped"),
+            "ended": words.say("Time is up"),
+            "unconfirmed": words.say("to be confirmed"),
+        }.get(state, words.say("Time left")),
+        "doubt": state == "unconfirmed",
+        "actions": [action for action, states in ACTIONS.items() if state in states],
+        "minutes": max(1, round(seconds / 60)),
     }
 
 

@@ -22,6 +22,7 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
+from station.guarding import SAFETY_HEADERS
 from station.web.catalogue import LANGUAGES, negotiate
 from station.web.hall_view import hall
 from station.web.referee_view import referee
@@ -45,17 +46,6 @@ _NEXT_LANGUAGE: Final = {"zh-Hans": ("en", "EN"), "en": ("zh-Hant", "繁"), "zh-
 _TILE_ROWS: Final = tuple(tuple(f"{n}{suit}" for n in range(1, 10)) for suit in "mps")
 _HONOURS: Final = tuple(f"{n}z" for n in range(1, 8))
 _FLOWERS: Final = tuple(f"{n}f" for n in range(1, 9))
-
-SECURITY_HEADERS: Final[Mapping[str, str]] = {
-    "Content-Security-Policy": (
-        "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
-        "frame-ancestors 'none'; form-action 'self'"
-    ),
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-}
-"""Headers of every page. No inline script, no inline style, nothing from elsewhere."""
 
 
 @cache
@@ -152,7 +142,7 @@ def page_response(request: Request, view: View, state: Mapping[str, Any]) -> Res
     wish = request.query_params.get("theme")
     response = HTMLResponse(
         render_page(view, state, lang, theme=wish or request.cookies.get(f"theme-{view}")),
-        headers=dict(SECURITY_HEADERS),
+        headers=dict(SAFETY_HEADERS),
     )
     if request.query_params.get("lang") in LANGUAGES:
         response.set_cookie("lang", lang, max_age=COOKIE_AGE_S, samesite="strict", httponly=True)
@@ -170,7 +160,7 @@ def plain_page(request: Request, name: str, values: Mapping[str, Any]) -> Respon
         .get_template(f"{name}.html")
         .render(m=values, sprite=_sprite(), theme=theme if theme in ("light", "dark") else "light")
     )
-    response = HTMLResponse(html, headers=dict(SECURITY_HEADERS))
+    response = HTMLResponse(html, headers=dict(SAFETY_HEADERS))
     if request.query_params.get("lang") in LANGUAGES:
         response.set_cookie("lang", lang, max_age=COOKIE_AGE_S, samesite="strict", httponly=True)
     return response
@@ -203,12 +193,6 @@ async def json_object(request: Request, longest: int) -> dict[str, Any]:
     return parsed
 
 
-def same_origin(request: Request) -> bool:
-    """Whether a request comes from a page of this very server, or from no page at all."""
-    origin = request.headers.get("origin")
-    return origin is None or origin.split("://", 1)[-1] == request.headers.get("host")
-
-
 class _Static(StaticFiles):
     """Static files; with a hash in the address they never change, so they are cached for ever."""
 
@@ -239,6 +223,9 @@ def sse(
     lines += [f"data: {line}" for line in data.splitlines() or [""]]
     return ("\n".join(lines) + "\n\n").encode()
 
+
+RETRY_MS: Final = 1000
+"""How soon a page whose stream has ended asks again; by themselves browsers wait for 3 s or more."""
 
 BEAT: Final = b": still here\n\n" + sse("", event="beat")
 """Sent while nothing changes: a page that hears nothing for long knows that the connection is lost."""

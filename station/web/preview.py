@@ -22,6 +22,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from station.guarding import Guard, names_of
 from station.web.pages import View, language_of, page_response, render_fragment, sse, static_mount
 
 _DEFAULTS: Final[Mapping[str, str]] = {
@@ -31,6 +32,7 @@ _DEFAULTS: Final[Mapping[str, str]] = {
     "head": "wall_eight",
 }
 _BEAT_S: Final = 2.0
+HERE: Final = "127.0.0.1"
 
 
 class Preview:
@@ -158,7 +160,8 @@ def main() -> None:
     parser.add_argument("--samples", type=Path, default=Path("tests/station/web/samples"))
     parser.add_argument("--port", type=int, default=8090)
     wish = parser.parse_args()
-    uvicorn.run(Preview(wish.samples).app(), host="127.0.0.1", port=wish.port, timeout_graceful_shutdown=1)
+    app = Guard(Preview(wish.samples).app(), names_of(HERE))
+    uvicorn.run(app, host=HERE, port=wish.port, timeout_graceful_shutdown=1)
 
 
 if __name__ == "__main__":

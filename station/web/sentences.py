@@ -31,6 +31,7 @@ __all__ = [
     "PENALTIES",
     "PENALTY_REASONS",
     "PHASES",
+    "PHOTOS",
     "REASONS",
     "RULINGS",
     "RULING_REASONS",
@@ -78,6 +79,15 @@ MACHINE: Final[dict[str, str]] = {
     ),
     "machine.record_lost": N_(
         "The machine's line is no longer recorded: the disk refused the file. Everything else goes on"
+    ),
+    "machine.unwritten": N_(
+        "This table's disk is full or refuses: the machine takes no orders until the disk takes entries again"
+    ),
+    "table.disk_full": N_(
+        "This table's disk is full: nothing can be booked until it has room. Nothing is lost"
+    ),
+    "table.disk_refuses": N_(
+        "This table's disk refuses: nothing can be booked until it is mended. Nothing is lost"
     ),
     "machine.advisory": N_("The lock is only advice here: open the machine after the ruling, not before"),
     "machine.no_reply": N_("Perhaps the machine has moved, perhaps not. Look at it first"),
@@ -215,11 +225,28 @@ DOUBTS: Final[dict[str, str]] = {
     "red_unsure": N_("A red five, or not? Look at it; correct the number of red fives if it is wrong"),
 }
 
+PHOTOS: Final[dict[str, str]] = {
+    # why a hand that was read has no photo, or has it no more
+    "photo.full": N_("No photo is kept: the disk of the table is full. The reading stands; check the tiles"),
+    "photo.not_stored": N_(
+        "No photo is kept: the disk of the table does not take it. The reading stands; check the tiles"
+    ),
+    "photo.zone_not_taught": N_("No photo is kept: the zones of this camera were not taught"),
+    "photo.removed": N_("photo removed (rule)"),
+    "photo.missing": N_("The photo is not here"),
+    "evidence.full": N_("The head table has no space for photos. They stay at the tables; results go on"),
+}
+
 CENTRAL: Final[dict[str, str]] = {
     "central.up": N_("Head table connected"),
     "central.none": N_("Playing without a head table"),
     "central.off": N_("Playing without a head table"),
     "central.down": N_("Head table not reachable; everything is kept on this table"),
+    "central.standby": N_("Connected to the second head table"),
+    "central.expired": N_("This table's key has expired. Renew it at the head table"),
+    "central.revoked": N_("This table's key was revoked. Ask the head referee"),
+    "central.version": N_("Table and head table run different versions. Update one of them"),
+    "central.wrong_table": N_("This table's key is that of another table. Pair it again"),
     "central.denied": N_("The head table does not know this table"),
     "central.refused": N_("The head table takes nothing from this table"),
     "central.fork": N_("The head table holds another history of this table. Call the head referee"),
@@ -251,11 +278,25 @@ EVENTS: Final[dict[str, str]] = {
     "motion.recovered": N_("Motion recovered"),
     "referee.called": N_("%(place)s calls the referee"),
     "event.corrected": N_("Booking undone"),
+    "command.done": N_("Order of the head table carried out"),
     "hand.retake": N_("New photo"),
     "session.closed": N_("Session closed"),
+    "clock.unconfirmed": N_("The clock waits for the head referee"),
+    "keys.damaged": N_("The list of tables cannot be read; the last good one stays in force"),
     "link.denied": N_("Table %(table)s was refused: its key is not on the list"),
+    "link.denied.expired": N_("Refused: its key has expired"),
+    "link.denied.revoked": N_("Refused: its key was revoked"),
+    "link.denied.bad_message": N_("Table %(table)s sends messages that cannot be read"),
+    "link.denied.flood": N_("Table %(table)s sends too much and is held back"),
+    "link.denied.wrong_table": N_("Refused: it gave the name of another table"),
+    "link.denied.foreign_log": N_("Refused: it sent the log of another table"),
+    "link.denied.broken": N_("Refused: an entry of its log is damaged"),
+    "link.denied.version": N_("Refused: it runs another version"),
+    "link.denied.no_handshake": N_("A device that did not say who it is tried to connect to the head table"),
+    "link.denied.not_followed": N_("Table %(table)s takes no commands of this head table"),
     "link.fork": N_("Table %(table)s has two histories"),
     "table.unreadable": N_("Table %(table)s sent events that cannot be read: %(n)s"),
+    "requests.refused": N_("Requests from another site were refused: %(n)s"),
     "warn.first_wild": N_("First wildcard must be discarded"),
     "warn.second_wild": N_("Second wildcard must be shown"),
     "offline.kept": N_("Kept on this table"),
@@ -309,6 +350,11 @@ ERRORS: Final[dict[str, str]] = {
     "cross_origin": N_("The table did not understand this tap"),
     "no_action": N_("The table did not understand this tap"),
     "bad_request": N_("The table did not understand this tap"),
+    "clock.not_now": N_("The clock has changed meanwhile. Look again, then tap"),
+    "clock.not_here": N_("The clock is set at the station's own screen"),
+    "clock.seconds": N_("So much time cannot be left"),
+    "clock.reason": N_("Choose a reason"),
+    "clock.no_action": N_("The table did not understand this tap"),
     "403": N_("Only the referee may do this"),
 }
 
@@ -379,6 +425,7 @@ SENTENCES: Final[dict[str, str]] = {
     **ENROLMENT,
     **DOUBTS,
     **FITNESS,
+    **PHOTOS,
     **CENTRAL,
     **ERRORS,
 }

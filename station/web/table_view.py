@@ -26,7 +26,7 @@ PRESS_STEPS: Final = (
 NO_MACHINE: Final[Mapping[str, Any]] = {"code": "machine.none"}
 MACHINE_AT_PORT: Final = MACHINE_WELL | {"machine.uid_mismatch"}
 CAMERA_WELL: Final = frozenset({"camera.ok", "camera.none"})
-CENTRAL_WELL: Final = frozenset({"central.up", "central.none", "central.off"})
+CENTRAL_WELL: Final = frozenset({"central.up", "central.standby", "central.none", "central.off"})
 DOUBTS_OF_ALL: Final = frozenset(
     {
         "no_tiles",
@@ -66,7 +66,9 @@ def clock(state: State, words: Words) -> dict[str, Any]:
     times = state.get("clock") or {}
     left = times.get("remaining_s")
     if left is not None:
-        return {"word": words.say("Left"), "seconds": left, "text": clock_text(left), "step": -1}
+        step = -1 if times.get("running", True) else 0
+        word = words.say("Left") if step else words.say("Clock stopped")
+        return {"word": word, "seconds": left, "text": clock_text(left), "step": step}
     played = times.get("elapsed_s")
     return {"word": words.say("Played"), "seconds": played, "text": clock_text(played), "step": 1}
 
@@ -78,8 +80,11 @@ def health(state: State, words: Words, names: Mapping[int, str]) -> list[Health]
     central = state.get("central") or {"code": "central.none"}
     network, net_ok = words.sentence(central["code"], None, names), central["code"] in CENTRAL_WELL
     unsent = int(central.get("unsent") or 0)
-    if unsent and not net_ok:
+    if unsent and central["code"] == "central.down":
         network = words.many("%(n)s result kept on this table", "%(n)s results kept on this table", unsent)
+    photos = int((state.get("photos") or {}).get("unsent") or 0)
+    if photos and not unsent and central["code"] in (*CENTRAL_WELL, "central.down"):
+        network = words.many("%(n)s photo still to be sent", "%(n)s photos still to be sent", photos)
     return [
         Health(
             words.say("Machine"),

@@ -19,8 +19,7 @@ import pytest
 
 from station.demo.layout import Settings
 from station.demo.run import Demo
-from station.log.central_log import CentralLog
-from station.log.table_log import Log
+from station.log import Log
 from station.log.verify import verify_file
 
 PATIENCE_S = 240.0
@@ -88,7 +87,7 @@ class Killer:
             return
         with Log.open(table.log, read_only=True) as log:
             head, log_id = log.head.seq, log.log_id
-        with CentralLog.open(self.demo.layout.central_log, read_only=True) as central:
+        with Log.open(self.demo.layout.central_log, read_only=True) as central:
             arrived = sum(item.entry.log_id == log_id for item in central.entries())
         self.unacknowledged += arrived < head
         self.commands_open += open_commands(table.home / "commands.db") > 0

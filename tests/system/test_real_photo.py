@@ -16,7 +16,7 @@ from station.demo.client import TableClient
 from station.demo.layout import free_port
 from station.demo.supervisor import Child
 from station.link.keys import generate, write_allow_list
-from station.log.central_log import CentralLog
+from station.log import Log
 from vision.geometry import Calibration, Zone
 
 pytestmark = [pytest.mark.system, pytest.mark.real, pytest.mark.slow]
@@ -99,7 +99,7 @@ def test_a_held_out_winning_hand_goes_the_whole_way(tmp_path: Path) -> None:
                 await asyncio.gather(table.stop(), central.stop())
 
     asyncio.run(play())
-    with CentralLog.open(tmp_path / "central" / "central.db", read_only=True) as log:
+    with Log.open(tmp_path / "central" / "central.db", read_only=True) as log:
         confirmed = [i.entry for i in log.entries() if i.entry.kind == "hand.confirmed"]
     assert len(confirmed) == 1
     body = m.decode("hand.confirmed", confirmed[0].body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from station import messages as m
 from station.central.fold import Hall
 from station.log import Entry, chain
-from station.log.chain import ZERO_HEAD, CentralEntry, Head
+from station.log.chain import ZERO_HEAD, Head, Stored
 
 LINE = "456m789m11z34s C:123m +5s flip=1p how=discard seat=1 from=2"
 
@@ -59,6 +60,7 @@ class Evening:
     def __init__(self) -> None:
         self.hall = Hall()
         self._heads: dict[bytes, Head] = {}
+        self._chains: dict[bytes, list[Entry]] = {}
         self._pos = 0
 
     def tell(self, *bodies: m.Body, table: str = "T1", log_id: bytes = b"A" * 16, at_s: int = 1000) -> None:
@@ -71,9 +73,14 @@ class Evening:
             self._heads[log_id] = entry.head
             self.tell_entry(table, entry)
 
+    def own(self, kind: str, params: dict[str, object]) -> None:
+        self.tell_raw([(kind, json.dumps(params).encode())], table="", log_id=b"C" * 16)
+
     def tell_entry(self, table: str, entry: Entry) -> None:
         self._pos += 1
-        self.hall.apply(CentralEntry(self._pos, table, 0, bytes(32), bytes(32), entry))
+        self._chains.setdefault(entry.log_id, []).append(entry)
+        self.hall.apply(Stored(self._pos, table, 0, bytes(32), bytes(32), entry))
+        self.hall.settle(self._chains.__getitem__)
 
 
 @pytest.fixture

@@ -18,12 +18,14 @@ import pytest
 
 from station import messages as m
 from station.central.config import EXAMPLE, load_config
+from station.clock import steady
 from station.errors import ConfigError
 from station.link.connection import LinkState
 from station.link.keys import generate, load_pair, write_allow_list
 from station.link.sockets import LinkSettings
 from station.link.table_thread import LinkThread
 from station.log import verify_file
+from station.timing.table_clock import TableClock
 from tests.station.central.conftest import claimed, confirmed, dealt, opened
 
 ROOT = Path(__file__).parents[3]
@@ -109,10 +111,12 @@ def test_a_table_is_seen_on_the_wall_and_everything_is_there_after_a_restart(
     assert ready["pid"] == process.child.pid
     assert ready["link"].startswith("tcp://127.0.0.1:")
     with httpx.Client(base_url=ready["http"]) as hall:
-        assert hall.get("/healthz").json() == {"ok": True}
+        assert hall.get("/healthz").json()["ok"] is True
+        assert hall.get("/healthz?live").json() == {"ok": True}
+        assert "quezhuo_log_position 0.0" in hall.get("/metrics").text
         with hall.stream("GET", "/events", headers={"Last-Event-ID": "7"}) as stream:
             lines = stream.iter_lines()
-            assert next(lines) == "id: 0"
+            assert next(line for line in lines if line.startswith("id: ")) == "id: 0"
             asyncio.run(play(folder, ready["link"], [opened(), *dealt(1), claimed(1), confirmed(1)]))
             seen = next(line for line in lines if '"wins":[{' in line)
             assert json.loads(seen.removeprefix("data: "))["wins"][0]["name"] == "乙"
@@ -164,3 +168,49 @@ def test_a_bad_configuration_is_one_plain_sentence(tmp_path: Path, text: str, wh
 def test_a_missing_configuration_is_one_plain_sentence(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         load_config(tmp_path / "nowhere.toml")
+
+
+async def hear_clock(folder: Path, endpoint: str) -> float:
+    """Give what a table of the hall thinks is left on the clock."""
+    clock, heard = TableClock(), asyncio.Event()
+
+    def told() -> None:
+        if clock.remaining_s(steady()):
+            heard.set()
+
+    table = LinkThread(
+        folder / "T1.log",
+        LinkSettings(
+            "T1",
+            endpoint,
+            load_pair(folder / "keys" / "central.key").public,
+            load_pair(folder / "keys" / "T1.key"),
+        ),
+        on_value=lambda key, body: (clock.on_value(key, body), told())[1],
+        on_time=lambda *stamps: (clock.on_time(*stamps), told())[1],
+        clock=steady,
+    )
+    await table.start()
+    async with asyncio.timeout(20):
+        await heard.wait()
+    await table.stop()
+    return clock.remaining_s(steady()) or 0.0
+
+
+@pytest.mark.system
+@pytest.mark.slow
+def test_the_halls_clock_reaches_the_tables_and_outlives_a_kill(config: Path, process: Process) -> None:
+    began = time.monotonic()
+    sent = httpx.post(process.ready["http"] + "api/clock", json={"action": "start", "minutes": 10})
+    assert sent.json() == {"ok": True}
+    left = asyncio.run(hear_clock(config.parent, process.ready["link"]))
+    assert left == pytest.approx(600 - (time.monotonic() - began), abs=1.5)
+    process.child.kill()
+    process.child.wait()
+    again = Process(config)
+    clock = httpx.get(again.ready["http"] + "api/state").json()["event"]["clock"]
+    assert clock["state"] == "running"
+    assert clock["remaining_s"] == pytest.approx(600 - (time.monotonic() - began), abs=2.5)
+    assert 'data-step="-1"' in httpx.get(again.ready["http"] + "wall").text
+    assert "clock-panel" in httpx.get(again.ready["http"]).text
+    again.stop()

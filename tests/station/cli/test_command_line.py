@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import re
 import stat
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,8 @@ import pytest
 from engine import rulesets
 from station.cli.main import COMMANDS, main
 from station.errors import ConfigError
+from station.link.keys import load_public, load_verify
+from station.link.register import load_register
 from station.table.config import EXAMPLE, load_config
 from station.table.opening import opened_by
 from vision.geometry import Calibration, default_calibration
@@ -171,10 +172,12 @@ def test_keys_get_no_name_that_is_a_path_or_breaks_the_list(
 def test_what_keygen_prints_is_the_allow_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["keygen", "T1", "--out", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    listed = tomllib.loads("\n".join(lines[lines.index("[tables]") :]))
-    assert listed["tables"]["T1"] in (tmp_path / "T1.pub").read_text()
+    (tmp_path / "tables.toml").write_text("\n".join(lines[lines.index("[tables.T1]") :]))
+    entry = load_register(tmp_path / "tables.toml").tables["T1"]
+    assert entry.key == load_public(tmp_path / "T1.pub")
+    assert entry.verify == load_verify(tmp_path / "T1.pub")
     assert main(["keygen", "central", "--out", str(tmp_path)]) == 0
-    assert "[tables]" not in capsys.readouterr().out
+    assert "[tables" not in capsys.readouterr().out
 
 
 def test_the_printed_table_configuration_needs_two_changes_to_play_alone(tmp_path: Path) -> None:
@@ -192,13 +195,15 @@ def test_the_printed_table_configuration_needs_two_changes_to_play_alone(tmp_pat
 
 def test_the_printed_table_configuration_holds_the_central_station_in_comments(tmp_path: Path) -> None:
     lines = [
-        re.sub(r"^# (secret_key|\[central\]|endpoint|public_key)", r"\1", line)
+        re.sub(r"^# (secret_key|\[central[.a-z]*\]|endpoint|public_key)", r"\1", line)
         for line in EXAMPLE.split("\n")
     ]
     (tmp_path / "table.toml").write_text("\n".join(lines))
     config = load_config(tmp_path / "table.toml")
     assert config.central is not None
     assert config.central.public_key == str(tmp_path / "keys/central.pub")
+    assert config.central.standby is not None
+    assert config.central.standby.public_key == str(tmp_path / "keys/standby.pub")
     assert config.secret_key == str(tmp_path / "keys/T1.key")
 
 

@@ -37,11 +37,19 @@ class MemoryWriter:
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.fail: Exception | None = None
+        self.checkpoints: list[str] = []
 
-    def stored(self) -> Sequence[Entry]:
-        return list(self.entries)
+    def stored(self, after: int = 0, limit: int | None = None) -> Sequence[Entry]:
+        return self.entries[after:][:limit]
 
-    async def append(self, events: list[tuple[str, bytes]]) -> Sequence[Entry]:
+    def remembered(self) -> Session | None:
+        return None
+
+    def remember(self, session: Session) -> None:
+        self.session = session
+
+    async def append(self, events: list[tuple[str, bytes]], checkpoint: str | None = None) -> Sequence[Entry]:
+        self.checkpoints += [] if checkpoint is None else [checkpoint]
         if self.fail is not None:
             raise self.fail
         head = self.entries[-1].head if self.entries else ZERO_HEAD

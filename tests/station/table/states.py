@@ -85,7 +85,7 @@ def building_of_three() -> dict[str, Any]:
 def flowers(elapsed: float = 7.0) -> dict[str, Any]:
     table = booth("mcr")
     table.deal(2, 3, 4, 5)
-    return table.state(now=100.0 + elapsed)
+    return table.state(flowers_s=elapsed)
 
 
 def gold_dice() -> dict[str, Any]:

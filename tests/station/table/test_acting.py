@@ -35,14 +35,14 @@ def test_between_deal_and_claim_no_frame_is_taken(
         await desk.do("start")
         await _until(lambda: desk.session.stage == "play", actor)
         assert eyes.looks == ["indicator"]
-        stored = list(desk.table.photos._folder.iterdir())
+        stored = list(desk.table.photos.folder.iterdir())
         await desk.do("call", place=0)
         task = asyncio.create_task(actor.run())
         for _ in range(200):
             await asyncio.sleep(0)
         task.cancel()
         assert eyes.looks == ["indicator"]
-        assert list(desk.table.photos._folder.iterdir()) == stored
+        assert list(desk.table.photos.folder.iterdir()) == stored
         await desk.do("claim", place=1, how="self")
         await _until(lambda: bool(desk.session.claim.tiles), actor)
         assert eyes.looks == ["indicator", "hand 1"]

@@ -79,23 +79,11 @@ def test_bad_requests_get_422_with_a_code(new_desk: Callable[..., Any]) -> None:
     asyncio.run(play())
 
 
-def test_requests_from_other_sites_are_refused(new_desk: Callable[..., Any]) -> None:
-    async def play() -> None:
-        desk = await new_desk()
-        async with _client(desk) as http:
-            other = await http.post("/api/start", headers={"Origin": "http://elsewhere"})
-            own = await http.post("/api/start", headers={"Origin": "http://table"})
-        assert (other.status_code, own.status_code) == (403, 200)
-
-    asyncio.run(play())
-
-
 def test_state_and_pages_are_served(new_desk: Callable[..., Any]) -> None:
     async def play() -> None:
         desk = await new_desk()
         await _verdict(desk)
         async with _client(desk) as http:
-            assert (await http.get("/healthz")).json() == {"ok": True, "table": "T1"}
             assert (await http.get("/api/state")).json()["phase"] == "verdict"
             for page in ("/", "/referee", "/referee?lang=en"):
                 answer = await http.get(page)
@@ -113,9 +101,9 @@ def test_the_stream_begins_with_a_snapshot_and_follows(new_desk: Callable[..., A
         desk = await new_desk()
         stream = _Surface(desk.table).stream(None, "en")
         first = (await anext(stream)).decode()
-        assert first.startswith("id: 1\nevent: state\n")
+        assert first.startswith("retry: 1000\nid: 1\nevent: state\n")
         await desk.do("start")
-        assert (await anext(stream)).decode().startswith("id: 3\n")
+        assert (await anext(stream)).decode().startswith("retry: 1000\nid: 3\n")
         await stream.aclose()
 
     asyncio.run(play())

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from engine import rulesets
@@ -47,9 +46,10 @@ class Eyes:
     def __init__(self) -> None:
         self.frames = 0
 
-    async def frame(self) -> Any:
+    async def zones(self, sides: Any) -> bytes | None:
         self.frames += 1
-        return np.full((8, 8, 3), 7, np.uint8)
+        self.sides = list(sides)
+        return b"\xff\xd8 zones"
 
     async def hand(self, *_: Any, **__: Any) -> Any:
         return Unfit(Fitness((Problem("hands", (1.0, 2.0, 3.0, 4.0), 1.0, 0.5),)), 990.0)
@@ -264,6 +264,7 @@ def test_the_frame_of_an_early_opening_is_kept_while_a_claim_is_pending(
         assert path is not None
         assert path.read_bytes().startswith(b"\xff\xd8")
         assert eyes.frames == 1
+        assert eyes.sides == [1], "of the claimant, and of nobody else"
 
     play(scene, driver, wiring, eyes)
 
@@ -356,10 +357,10 @@ def test_no_frame_is_kept_when_the_claim_falls_while_the_camera_looks(play: Call
     looked = asyncio.Event()
 
     class Slow(Eyes):
-        async def frame(self) -> Any:
+        async def zones(self, sides: Any) -> bytes | None:
             looked.set()
             await asyncio.sleep(2)
-            return await super().frame()
+            return await super().zones(sides)
 
     eyes = Slow()
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
+from msgspec import structs
 
 from firmware_bridge.interlock import Allowed, Fault, Lid, Magazine, Surface
 from firmware_bridge.machine import (
@@ -83,10 +84,10 @@ def test_the_intake_is_released_only_after_the_ruling_and_only_for_its_own_hand(
 
 
 def test_a_referees_override_releases_before_the_ruling_once() -> None:
-    asked = replace(_session(Stage.PLAY), overridden=True)
+    asked = structs.replace(_session(Stage.PLAY), overridden=True)
     assert next_step(asked, VIEW, True) == Motion(Op.RELEASE_INTAKE, {"hand": 3})
     assert next_step(asked, replace(VIEW, locked=False), True) == NoteReleased()
-    assert next_step(replace(asked, released=True), replace(VIEW, locked=False), True) == Wait("play")
+    assert next_step(structs.replace(asked, released=True), replace(VIEW, locked=False), True) == Wait("play")
 
 
 def test_nothing_moves_without_a_persons_authority() -> None:
@@ -97,7 +98,7 @@ def test_nothing_moves_without_a_persons_authority() -> None:
 
 def test_nothing_moves_after_a_cut_before_a_person_chose() -> None:
     for stage in Stage:
-        session = replace(_session(stage), cut=Cut("DEAL", 7, "lease_expired"))
+        session = structs.replace(_session(stage), cut=Cut("DEAL", 7, "lease_expired"))
         for view in _views():
             assert isinstance(next_step(session, view, True), Wait)
 

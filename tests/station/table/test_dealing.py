@@ -22,6 +22,7 @@ from station.table.asking import Refused
 from station.table.conductor import Motion, ReadIndicator, next_step
 from station.table.dealing import FlowerTime, deal_of, flower_time, gold_stacks, steps_before_play
 from station.table.machine import has_other_set
+from station.table.times import TableTimes
 from station.web.pages import render_fragment
 from tests.station.table.booth import Booth
 
@@ -168,8 +169,8 @@ def test_flowers_are_replaced_only_after_the_deal() -> None:
 def test_thirty_seconds_for_flowers_with_a_warning_five_before(elapsed: float, time: str) -> None:
     booth = _booth("mcr")
     booth.deal(2, 3, 4, 5)
-    assert flower_time(booth.session, booth.rules, 100.0 + elapsed) is FlowerTime[time]
-    shown = booth.state(now=100.0 + elapsed)["flowers"]
+    assert flower_time(booth.session, booth.rules, elapsed) is FlowerTime[time]
+    shown = booth.state(flowers_s=elapsed)["flowers"]
     assert shown == {"elapsed_s": int(elapsed), "limit_s": 30, "warn_s": 25}
     booth.do("flowers")
     assert booth.state()["flowers"] is None
@@ -188,7 +189,8 @@ def test_the_screens_hear_of_the_time_for_flowers(new_desk: Callable[..., Any]) 
     async def play() -> None:
         desk = await new_desk("mcr")
         now = 1.0
-        desk.table.clock = type(desk.table.clock)(monotonic=lambda: 0.0, wall=lambda: now)
+        desk.table.clock = type(desk.table.clock)(monotonic=lambda: now, wall=lambda: now)
+        desk.table.times = TableTimes(desk.table.clock)
         await desk.do("start")
         desk.table.tick()
         with desk.table.watch() as changes:

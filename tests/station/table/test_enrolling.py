@@ -164,8 +164,6 @@ def test_what_cannot_be_done_is_answered_in_words(new_desk: Callable[..., Any]) 
             assert told["error"]["message"] != code
         await page.tap("begin", name="green")
         assert (await page.tap("look"))["error"]["code"] == "camera.none"
-        answer = await page.http.post("/enroll/begin", headers={"Origin": "http://elsewhere"})
-        assert answer.status_code == 403
 
     play(steps)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
 from engine import rulesets
@@ -135,7 +135,7 @@ def test_a_match_that_is_over_starts_no_hand_until_the_last_one_is_taken_back() 
 
 def test_among_friends_nothing_ends_a_match() -> None:
     friends = Booth(rulesets.load("zhenjiang"), [20, 20, 20, 20])
-    friends.session = replace(friends.session, format="casual")
+    friends.session = msgspec.structs.replace(friends.session, format="casual")
     friends.to_play()
     friends.do("ruling", kind="win", place=1, reason="x", pay=[0, 40, -20, -20])
     assert [place.chips for place in friends.session.places] == [20, 60, 0, 0]

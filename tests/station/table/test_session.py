@@ -4,11 +4,13 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from station.session import Stage, apply, replay
+from station import messages as m
+from station.session import Corrections, Event, Stage, apply, checkpoint_due, replay
 from station.table.decide import Refused
 from station.table.runtime import StaleRevision
 
@@ -124,6 +126,9 @@ def test_the_circle_advances_when_the_deal_has_gone_round(new_desk: Callable[...
             await desk.claim(place=winner, source=None)
             await desk.do("confirm")
         assert (desk.session.dealer, desk.session.circle) == (0, 2)
+        assert desk.writer.checkpoints == ["session.opened", "circle"]
+        await desk.do("close")
+        assert desk.writer.checkpoints[2:] == ["session.closed"]
 
     asyncio.run(play())
 
@@ -300,3 +305,84 @@ def test_applying_one_by_one_equals_replaying(new_desk: Callable[..., Any]) -> N
         assert state == replay(events)
 
     asyncio.run(play())
+
+
+# ---- corrections ----
+
+
+def of(*bodies: m.Body | None) -> list[Event]:
+    return [Event(seq, float(seq), body) for seq, body in enumerate(bodies, 1)]
+
+
+OPENED = m.SessionOpened(
+    table="T1", ruleset="zhenjiang", ruleset_hash="", options={}, players=list("abcd"), chips=[50] * 4
+)
+FINED = m.PenaltyApplied(hand=0, place=1, penalty="chips", amount=5)
+
+
+def drawn(circle: int) -> m.HandRuled:
+    return m.HandRuled(
+        hand=1, ruling="draw", place=None, reason=None, pay=[0] * 4, bank=0, next_dealer=0, circle=circle
+    )
+
+
+def corrected(target: int) -> m.EventCorrected:
+    return m.EventCorrected(target=target, reason="wrong place")
+
+
+def test_a_correction_takes_one_event_back_and_a_second_one_of_it_does_nothing() -> None:
+    events = of(OPENED, FINED, FINED, corrected(2), corrected(2))
+    assert replay(events).places[1].chips == 45
+    corrections = Corrections(events)
+    assert (corrections.hidden, corrections.ignored) == ({2}, 1)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [0, -1, 1, 3, 4, 6, 7, 99],
+    ids=["0", "negative", "opening", "not an event of the game", "a correction", "itself", "later", "never"],
+)
+def test_a_correction_of_what_cannot_be_taken_back_changes_nothing_and_is_counted(target: int) -> None:
+    before = of(OPENED, FINED, None, corrected(99), FINED)
+    events = of(OPENED, FINED, None, corrected(99), FINED, corrected(target), FINED)
+    assert replay(events).places == replay([*before, Event(7, 7.0, FINED)]).places
+    assert (Corrections(events).hidden, Corrections(events).ignored) == (set(), 2)
+
+
+def test_undo_without_a_reason_says_that_it_was_one(new_desk: Callable[..., Any]) -> None:
+    async def play() -> None:
+        desk = await new_desk()
+        await desk.to_play()
+        for reason in ("wrong place", None, ""):
+            await desk.do("penalty", place=0, kind="chips", amount=2)
+            await desk.do("undo", reason=reason)
+        reasons = [
+            m.decode(e.kind, e.body).reason for e in desk.writer.entries if e.kind == "event.corrected"
+        ]
+        assert reasons == ["wrong place", "undone", "undone"]
+
+    asyncio.run(play())
+
+
+def test_a_correction_has_a_reason_and_an_old_one_without_gets_one() -> None:
+    assert m.decode("event.corrected", b'{"v":1,"target":3}') == m.EventCorrected(target=3, reason="undone")
+    assert m.decode("event.corrected", b'{"v":1,"target":3,"reason":"x"}').reason == "x"
+    for reason in (b"", b',"reason":""', b',"reason":null'):
+        with pytest.raises(msgspec.DecodeError):
+            m.decode("event.corrected", b'{"v":2,"target":3%s}' % reason)
+
+
+@pytest.mark.parametrize(
+    ("bodies", "due"),
+    [
+        ([], None),
+        ([OPENED], "session.opened"),
+        ([FINED], None),
+        ([m.SessionClosed(fines=[0] * 4, bank=0)], "session.closed"),
+        ([drawn(circle=1)], None),
+        ([drawn(circle=2)], "circle"),
+    ],
+    ids=["nothing", "opened", "fine", "closed", "same circle", "next circle"],
+)
+def test_the_log_is_signed_when_a_session_or_a_circle_begins_or_ends(bodies: list, due: str | None) -> None:
+    assert checkpoint_due(replay(of(OPENED)), bodies) == due

@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from station.table import tilesets
 from station.table.api import routes
 from station.table.config import TableConfig
-from station.table.process import eyes_of
+from station.table.eyes import eyes_of
 from station.table.tilesets import SetsInUse, file_for, room_for, sets_in_use, tileset_files
 from station.web.catalogue import LANGUAGES
 from vision.errors import TileSetError

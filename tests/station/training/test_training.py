@@ -182,7 +182,8 @@ class Served:
     def ask(self, method, path, body=None, **headers):
         connection = http.client.HTTPConnection(self.host, timeout=5)
         raw = body if isinstance(body, bytes | None) else json.dumps(body).encode()
-        connection.request(method, path, raw, {name.title(): value for name, value in headers.items()})
+        given = {name.title(): value for name, value in headers.items()}
+        connection.request(method, path, raw, {"Content-Type": "application/json", **given})
         answer = connection.getresponse()
         text = answer.read().decode()
         connection.close()
@@ -252,8 +253,8 @@ def test_other_sites_can_order_nothing(served, path):
 @pytest.mark.system
 def test_a_name_that_was_bent_to_lead_here_is_refused(served):
     bent = {"host": "evil.example:80", "origin": "http://evil.example:80"}
-    assert served.ask("POST", "/fault", {"item": "estop"}, **bent)[0] == 400
-    assert served.ask("GET", "/api/state", host="evil.example")[0] == 400
+    assert served.ask("POST", "/fault", {"item": "estop"}, **bent)[0] == 403
+    assert served.ask("GET", "/api/state", host="evil.example")[0] == 403
     port = served.host.rpartition(":")[2]
     assert served.ask("GET", "/healthz", host=f"localhost:{port}")[0] == 200
 
@@ -322,4 +323,7 @@ def test_a_port_that_is_taken_is_told_in_one_line(served):
     )
     assert done.returncode == 3
     error = json.loads(done.stdout)["error"]
-    assert (error["code"], error["fix"]) == ("http.port_busy", "Set another page, or 0.")
+    assert (error["code"], error["fix"]) == (
+        "http.port_busy",
+        "Does it run already? Else set another page, or 0.",
+    )

@@ -525,3 +525,9 @@ def test_a_technicians_pages_differ_in_title_and_work_and_in_nothing_around_them
     ours = [line for line in shells[0] if "calibrate.css" not in line]
     assert ours == [line for line in shells[1] if "calibrate.css" not in line]
     assert 'href="/referee"' in "".join(ours)
+
+
+def test_photos_that_wait_for_the_central_station_are_told():
+    state = sample("ruled")
+    state["central"], state["photos"] = {"code": "central.up", "unsent": 0}, {"unsent": 2}
+    assert "2 photos still to be sent" in text_of(render_fragment("referee", state, "en"))
