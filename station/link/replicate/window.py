@@ -35,7 +35,7 @@ class SenderTimes(msgspec.Struct, frozen=True):
         refused_s: how long to wait before greeting again after a refusal.
     """
 
-    window: int = 128
+    window: int = 256
     first_window: int = 16
     resend_s: float = 1.5
     resend_most_s: float = 6.0

@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from station.link.replicate.limits import Limits
 from station.link.replicate.window import MOST_BYTES, SenderTimes, Window
 
 TIMES = SenderTimes(window=128, first_window=16, resend_s=1.5, resend_most_s=6.0)
@@ -85,3 +86,8 @@ def test_bytes_under_way_are_counted_exactly(steps: list[tuple[int, bool]]) -> N
             acked += 1
             under_way.pop(0)
         assert window.full() == (sum(under_way) >= MOST_BYTES)
+
+
+def test_a_full_window_of_the_shipped_values_fits_into_the_share_of_one_round() -> None:
+    # What is over the share is dropped unseen: a window beyond it would lose its end every time.
+    assert SenderTimes().window <= Limits().round_quota
