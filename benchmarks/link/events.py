@@ -70,9 +70,13 @@ class Chain:
         """Take nothing more of a chain."""
         raise NotImplementedError
 
-    def in_quarantine(self, _: bytes) -> bool:
-        """Tell whether a chain is in quarantine."""
-        return False
+    def release(self, log_id: bytes, by: str, why: str, at_ms: int) -> bool:
+        """End the quarantine of a chain."""
+        raise NotImplementedError
+
+    def quarantined(self, _: bytes) -> str:
+        """Give why a chain is in quarantine: none is."""
+        return ""
 
     def owner_of(self, log_id: bytes) -> str | None:
         """Give whose a chain is: of all chains only its own is here."""

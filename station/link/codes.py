@@ -18,6 +18,8 @@ class NackCode:
     """The chain belongs to somebody else."""
     FORK = "fork"
     """The chain contradicts what is stored, or is older than it; it is in quarantine."""
+    ROLLBACK = "rollback"
+    """Never sent as a refusal: the author's own finding that its chain is older than what is stored of it."""
     BROKEN = "broken"
     """An entry's hash is not that of its content."""
     EXPIRED = "expired"

@@ -37,7 +37,7 @@ _STATES = {
 }
 _REASONS = {
     NackCode.FORK: "central.fork",
-    "rollback": "central.fork",
+    NackCode.ROLLBACK: "central.fork",
     NackCode.WRONG_TABLE: "central.wrong_table",
 }
 

@@ -12,7 +12,7 @@ from station.log.chain import LOG_ID_SIZE, ZERO_HEAD, Entry, Head, Stored
 from station.log.checkpoint import CHECKPOINT
 from station.log.database import Database, identity, plain_errors
 from station.log.reception import Known, Receipt, Reception
-from station.log.schema import SELECT, SELECT_CHAIN
+from station.log.schema import QUARANTINES, SELECT, SELECT_CHAIN
 from station.log.verification import Verification
 from station.log.verify import verify_database
 from station.log.writing import Writing
@@ -102,7 +102,10 @@ class Log:
 
     @property
     def authored(self) -> Mapping[bytes, str]:
-        """The own chains besides the main one that have entries: whom each is addressed to, by its id."""
+        """The own chains besides the main one that have begun, by their ids: whom each is addressed to.
+
+        They are in the order in which they began: of several with one name the last counts.
+        """
         return self._read_names()
 
     def head_of(self, log_id: bytes) -> Head:
@@ -119,8 +122,12 @@ class Log:
 
     def in_quarantine(self, log_id: bytes) -> bool:
         """Tell whether a chain is in quarantine (writer only)."""
+        return bool(self.quarantined(log_id))
+
+    def quarantined(self, log_id: bytes) -> str:
+        """Give why a chain is in quarantine: ``fork`` or ``rollback``; empty: it is not (writer only)."""
         known = self._known.get(log_id)
-        return known is not None and known.quarantined
+        return "" if known is None else known.quarantined
 
     def chains_of(self, source: str) -> list[bytes]:
         """Give the ids of the chains that were copied from a source (writer only)."""
@@ -149,11 +156,30 @@ class Log:
 
         The chain begins, and its id lasts, with the first `append` to it.
         """
-        for log_id, other in self._names.items():
-            if other == name:
-                return log_id
+        newest = self._newest(name)
+        if newest is not None:
+            return newest
         log_id = os.urandom(LOG_ID_SIZE)
         self._names[log_id] = name
+        self._known[log_id] = Known("")
+        return log_id
+
+    def author_anew(self, name: str, at_ms: int) -> bytes:
+        """Begin another own chain that is addressed to `name`, and give its id; `author` gives it from now on.
+
+        One that has no entry yet is as good as new: then nothing is stored, and its id is given.
+
+        Raises:
+            LogError: the disk refuses; nothing was stored.
+        """
+        newest = self._newest(name)
+        if newest is not None and not self.head_of(newest).seq:
+            return newest
+        log_id = os.urandom(LOG_ID_SIZE)
+        with self._writing(at_ms) as writing:
+            writing.author(log_id, name)
+        self._names[log_id] = name
+        self._begun.add(log_id)
         self._known[log_id] = Known("")
         return log_id
 
@@ -235,6 +261,26 @@ class Log:
         with self._writing(received_ms) as writing:
             writing.quarantine(source, log_id, reason, claimed)
 
+    def release(
+        self, log_id: bytes, by: str, why: str, at_ms: int, proof: Head | None = None
+    ) -> bool:
+        """End the quarantine of a chain; tell whether it was in one. What is stored stays as it is.
+
+        Args:
+            log_id: id of the chain.
+            by: ``proof`` or ``person``.
+            why: see `Writing.release`; of a person in its own words.
+            at_ms: wall clock, milliseconds since 1970-01-01 UTC.
+            proof: the head that proves it; None: what is stored.
+
+        Raises:
+            LogError: the disk refuses; nothing was stored.
+        """
+        if not self.in_quarantine(log_id):
+            return False
+        with self._writing(at_ms) as writing:
+            return writing.release(log_id, by, why, proof or self.head_of(log_id))
+
     def entries(self, after_pos: int = 0, limit: int | None = None) -> list[Stored]:
         """Read what stands behind a position, at most `limit` entries, in the order of the file."""
         with plain_errors(self.path):
@@ -267,6 +313,9 @@ class Log:
         self._head = writing.head
         self._known.update(writing.changed)
 
+    def _newest(self, name: str) -> bytes | None:
+        return next((log_id for log_id, other in reversed(self._names.items()) if other == name), None)
+
     def _read(self, after: int, limit: int) -> Iterator[Stored]:
         for row in self._db.execute(SELECT, (after, limit)):
             pos, source, received_ms, prev, digest, *entry = row
@@ -286,7 +335,7 @@ class Log:
 
     def _read_names(self) -> dict[bytes, str]:
         with plain_errors(self.path):
-            return dict(self._db.execute("SELECT log_id, name FROM author").fetchall())
+            return dict(self._db.execute("SELECT log_id, name FROM author ORDER BY id").fetchall())
 
     def _read_known(self) -> dict[bytes, Known]:
         known = {log_id: Known("") for log_id in (self._log_id, *self._names)}
@@ -295,9 +344,9 @@ class Log:
                 "SELECT source, seq, hash FROM entry WHERE log_id = ? ORDER BY seq DESC LIMIT 1", (log_id,)
             ).fetchone()
             known[log_id] = Known(source, Head(seq, digest))
-        for log_id, source in self._db.execute("SELECT log_id, source FROM quarantine"):
+        for log_id, source, reason in self._db.execute(QUARANTINES):
             head = known[log_id].head if log_id in known else ZERO_HEAD
-            known[log_id] = Known(source, head, quarantined=True)
+            known[log_id] = Known(source, head, reason)
         return known
 
     def __enter__(self) -> Self:

@@ -9,7 +9,12 @@ import msgspec
 
 from station.log.chain import ZERO_HEAD, Entry, Head
 
-__all__ = ["Known", "Receipt", "Reception", "judge"]
+__all__ = ["FORKED", "ROLLED_BACK", "Known", "Receipt", "Reception", "judge"]
+
+FORKED = "fork"
+"""Reason of a quarantine: two different histories."""
+ROLLED_BACK = "rollback"
+"""Reason of a quarantine: the author holds less than was copied of it. It ends when the author holds it all."""
 
 
 class Reception(enum.Enum):
@@ -27,7 +32,7 @@ class Reception(enum.Enum):
     FORK = "fork"
     """It contradicts what is stored: the whole chain goes into quarantine, nothing is overwritten."""
     QUARANTINED = "quarantined"
-    """Its chain is in quarantine since an earlier fork; not stored."""
+    """Its chain is in quarantine since earlier; not stored."""
 
 
 class Receipt(msgspec.Struct, frozen=True):
@@ -38,15 +43,18 @@ class Receipt(msgspec.Struct, frozen=True):
 
 
 class Known(msgspec.Struct, frozen=True):
-    """What is known of one chain: whose it is, how far it is stored, whether it is in quarantine."""
+    """What is known of one chain: whose it is, how far it is stored, and why it is in quarantine, if it is."""
 
     source: str
     head: Head = ZERO_HEAD
-    quarantined: bool = False
+    quarantined: str = ""
 
 
 def judge(known: Known, source: str, entry: Entry, hash_at: Callable[[int], bytes | None]) -> Reception:
     """Say what is to become of an entry.
+
+    Of a chain that was rolled back the entry behind what is stored is still taken: its previous hash proves
+    that its author holds all of it again.
 
     Args:
         known: what is stored of its chain.
@@ -56,12 +64,14 @@ def judge(known: Known, source: str, entry: Entry, hash_at: Callable[[int], byte
     """
     if known.source != source:
         return Reception.FOREIGN
-    if known.quarantined:
+    if known.quarantined and known.quarantined != ROLLED_BACK:
         return Reception.QUARANTINED
     if not entry.intact:
         return Reception.BROKEN
     if entry.seq <= known.head.seq:
-        return Reception.DUPLICATE if hash_at(entry.seq) == entry.hash else Reception.FORK
+        if hash_at(entry.seq) != entry.hash:
+            return Reception.FORK
+        return Reception.QUARANTINED if known.quarantined else Reception.DUPLICATE
     if entry.seq > known.head.seq + 1:
         return Reception.GAP
     return Reception.STORED if entry.prev == known.head.hash else Reception.FORK

@@ -11,7 +11,8 @@ import msgspec
 from station.log import checkpoint
 from station.log.anchor import Anchor, Expected
 from station.log.chain import AUTHORED, REBUILT, ZERO_HEAD, Head, Stored, store_hash
-from station.log.writing import FORK
+from station.log.quarantines import Said
+from station.log.writing import FORK, RELEASED
 
 __all__ = ["ChainFound", "Misfit", "Verification", "Walk"]
 
@@ -26,7 +27,8 @@ class Misfit(msgspec.Struct, frozen=True):
         what: ``missing`` (a position), ``order`` (of the file's own columns), ``gap`` (a number of a chain),
             ``prev`` (previous hash of the entry), ``bytes`` (kind, time or body), ``columns`` (source or time
             of receipt), ``source`` (whose chain it is), ``signature`` (of a checkpoint), ``unreadable``;
-            of the file as a whole ``quarantine``, ``author``, ``identity``, ``schema`` or ``file``.
+            of the file as a whole ``quarantine``, ``release``, ``author``, ``identity``, ``schema`` or
+            ``file``.
         text: the same as a sentence.
         pos: position in the file.
         log: id of the chain in hex.
@@ -99,8 +101,8 @@ class Walk:
         self.misfits: list[Misfit] = []
         self.broken = False
         """Whether the walk ended before the end."""
-        self.forks: list[tuple[int, dict[str, Any]]] = []
-        """What the file says of its quarantine: time of receipt and body of each `FORK`."""
+        self.quarantines: list[Said] = []
+        """What the entries say of quarantines and their ends."""
         self.authored: dict[bytes, str] = {}
         self.anchors: dict[tuple[str, str], Anchor] = {}
         self.checkpoints = 0
@@ -176,7 +178,7 @@ class Walk:
             return "columns", "its source or its time of receipt is not what was hashed"
         if item.source != source or bool(item.source) == own:
             return "source", "its chain belongs to somebody else"
-        if own and entry.kind in (FORK, AUTHORED, REBUILT):
+        if own and entry.kind in (FORK, RELEASED, AUTHORED, REBUILT):
             return self._own_fault(item)
         return None
 
@@ -184,10 +186,12 @@ class Walk:
         """Take what the file says of itself; a body that is not of the known form is a fault."""
         try:
             body = msgspec.json.decode(item.entry.body, type=dict[str, Any])
-            if item.entry.kind == FORK:
-                self.forks.append((item.received_ms, body))
+            if item.entry.kind in (FORK, RELEASED):
+                self.quarantines.append(Said(item.entry.kind, item.received_ms, body))
             elif item.entry.kind == REBUILT:
                 self._rebuilt = min(int(body["seq"]), item.entry.seq - 1)
+                if self._rebuilt == item.pos - 1:  # a file made anew holds no copies, so none in quarantine
+                    self.quarantines.clear()
             else:
                 self.authored[bytes.fromhex(body["log_id"])] = str(body["name"])
         except (msgspec.DecodeError, KeyError, ValueError, TypeError):

@@ -11,8 +11,9 @@ from typing import Any
 
 import msgspec
 
+from station.log import quarantines
 from station.log.anchor import expected
-from station.log.chain import Entry, Stored, entry_hash
+from station.log.chain import Entry, Stored
 from station.log.database import Database, identity, plain_errors
 from station.log.schema import SCHEMA, SELECT
 from station.log.verification import Misfit, Verification, Walk
@@ -20,10 +21,10 @@ from station.log.verification import Misfit, Verification, Walk
 __all__ = ["verify_database", "verify_file"]
 
 _OBJECTS = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
-_QUARANTINE = (
-    "SELECT id, source, received_ms, log_id, reason, seq, hash, kind, at_ms, body, prev"
-    " FROM quarantine ORDER BY id"
-)
+_TEXTS = {
+    "quarantine": "The quarantine is not what the entries say of it.",
+    "release": "The releases from quarantine are not what the entries say of them.",
+}
 
 
 def verify_file(path: Path, expect: bytes | str | None = None, key: bytes | None = None) -> dict[str, Any]:
@@ -97,36 +98,14 @@ def _tables(db: sqlite3.Connection, walk: Walk) -> list[Misfit]:
     try:
         if db.execute("SELECT count(*) FROM meta").fetchone()[0] != 1:
             misfits.append(Misfit("identity", "The file has more than one identity."))
-        if dict(db.execute("SELECT log_id, name FROM author").fetchall()) != walk.authored:
+        if db.execute("SELECT id, log_id, name FROM author ORDER BY id").fetchall() != [
+            (number, *chain) for number, chain in enumerate(walk.authored.items(), 1)
+        ]:
             misfits.append(Misfit("author", "The list of the file's own chains is not what its entries say."))
-        if not _quarantine_holds(db, walk.forks):
-            misfits.append(Misfit("quarantine", "The quarantine is not what the entries say of it."))
-    except (sqlite3.DatabaseError, TypeError, ValueError, UnicodeError):
+        misfits += [Misfit(what, _TEXTS[what]) for what in quarantines.misfits(db, walk.quarantines)]
+    except (sqlite3.DatabaseError, KeyError, TypeError, ValueError, UnicodeError):
         misfits.append(Misfit("unreadable", "A table beside the entries cannot be read."))
     return misfits
-
-
-def _quarantine_holds(db: sqlite3.Connection, forks: list[tuple[int, dict[str, Any]]]) -> bool:
-    rows = db.execute(_QUARANTINE).fetchall()
-    return len(rows) == len(forks) and all(
-        number == row[0] and _row_holds(row, *said)
-        for number, (row, said) in enumerate(zip(rows, forks, strict=True), 1)
-    )
-
-
-def _row_holds(row: tuple[Any, ...], received_ms: int, said: dict[str, Any]) -> bool:
-    """Tell whether a row of the quarantine is what its entry says, and its evidence what it was."""
-    _, source, received, log_id, reason, seq, digest, *evidence = row
-    found = (source, received, log_id.hex(), reason, seq, digest.hex())
-    if found != (said["table"], received_ms, said["log_id"], said["reason"], said["seq"], said["hash"]):
-        return False
-    kept = evidence.count(None) == 0
-    if said.get("kept", kept) != kept or (not kept and evidence.count(None) != len(evidence)):
-        return False
-    if not kept:
-        return True
-    kind, at_ms, body, prev = evidence
-    return bool(entry_hash(prev, log_id, seq, kind, at_ms, body) == digest)
 
 
 @cache

@@ -10,13 +10,15 @@ import msgspec
 
 from station.log import chain, checkpoint
 from station.log.chain import AUTHORED, Entry, Head
-from station.log.reception import Known, Receipt, Reception, judge
+from station.log.reception import FORKED, ROLLED_BACK, Known, Receipt, Reception, judge
 from station.log.schema import INSERT
 
-__all__ = ["FORK", "Writing"]
+__all__ = ["FORK", "RELEASED", "Writing"]
 
 FORK = "link.fork"
 """Kind of the own entry that says: a chain was put into quarantine."""
+RELEASED = "link.released"
+"""Kind of the own entry that says: a quarantine has ended."""
 
 
 class Writing:
@@ -46,18 +48,57 @@ class Writing:
         known = self._about(entry.log_id, source)
         reception = judge(known, source, entry, lambda seq: self._hash_at(entry.log_id, seq))
         if reception is Reception.STORED:
+            if known.quarantined:
+                self.release(entry.log_id, "proof", "continued", entry.head)
             self._insert(source, entry)
         elif reception is Reception.FORK:
             self._quarantine(
-                source, entry.log_id, "fork", entry.head, (entry.kind, entry.at_ms, entry.body, entry.prev)
+                source, entry.log_id, FORKED, entry.head, (entry.kind, entry.at_ms, entry.body, entry.prev)
             )
         return Receipt(reception, self._about(entry.log_id, source).head)
 
     def quarantine(self, source: str, log_id: bytes, reason: str, claimed: Head) -> None:
-        """Put a chain into quarantine because of the head that its author claims; once is enough."""
+        """Put a chain into quarantine because of the head that its author claims.
+
+        One that is there already stays there; but what was taken for a rollback may turn out to be a fork.
+        """
         known = self._about(log_id, source)
-        if known.source == source and not known.quarantined:
+        worse = known.quarantined == ROLLED_BACK and reason == FORKED
+        if known.source == source and (worse or not known.quarantined):
             self._quarantine(source, log_id, reason, claimed, (None, None, None, None))
+
+    def release(self, log_id: bytes, by: str, why: str, head: Head) -> bool:
+        """End the quarantine of a chain; tell whether it was in one.
+
+        Args:
+            log_id: id of the chain.
+            by: ``proof`` or ``person``.
+            why: ``equal`` (the author has the same head), ``continued`` (it sent what follows), ``forked`` (it
+                is worse: a quarantine for a fork follows), or the words of the person.
+            head: the head or the entry that is the proof; for a person what is stored.
+        """
+        known = self.changed.get(log_id) or self._known.get(log_id)
+        if known is None or not known.quarantined:
+            return False
+        (number,) = self._db.execute("SELECT max(id) FROM quarantine WHERE log_id = ?", (log_id,)).fetchone()
+        self._db.execute(
+            "INSERT INTO release SELECT coalesce(max(id), 0) + 1, ?, ?, ?, ?, ?, ? FROM release",
+            (number, self._now_ms, by, why, head.seq, head.hash),
+        )
+        self.changed[log_id] = Known(known.source, known.head)
+        body = {
+            "v": 1,
+            "table": known.source,
+            "log_id": log_id.hex(),
+            "reason": known.quarantined,
+            "quarantine": number,
+            "by": by,
+            "why": why,
+            "seq": head.seq,
+            "hash": head.hash.hex(),
+        }
+        self.append(self._main, [(RELEASED, msgspec.json.encode(body))])
+        return True
 
     def append(self, log_id: bytes, events: Sequence[tuple[str, bytes]]) -> list[Entry]:
         """Store events, given as (kind, body), in an own chain."""
@@ -68,7 +109,9 @@ class Writing:
 
     def author(self, log_id: bytes, name: str) -> None:
         """Begin an own chain that is addressed to `name`."""
-        self._db.execute("INSERT INTO author VALUES (?, ?)", (log_id, name))
+        self._db.execute(
+            "INSERT INTO author SELECT coalesce(max(id), 0) + 1, ?, ? FROM author", (log_id, name)
+        )
         body = msgspec.json.encode({"v": 1, "log_id": log_id.hex(), "name": name})
         self.append(self._main, [(AUTHORED, body)])
 
@@ -110,13 +153,14 @@ class Writing:
         evidence: tuple[str | None, int | None, bytes | None, bytes | None],
     ) -> None:
         known = self._about(log_id, source)
+        if known.quarantined:
+            self.release(log_id, "proof", "forked", claimed)
         self._db.execute(
             "INSERT INTO quarantine"
-            " (source, received_ms, log_id, reason, seq, hash, kind, at_ms, body, prev)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " SELECT coalesce(max(id), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM quarantine",
             (source, self._now_ms, log_id, reason, claimed.seq, claimed.hash, *evidence),
         )
-        self.changed[log_id] = Known(source, known.head, quarantined=True)
+        self.changed[log_id] = Known(source, known.head, reason)
         body = {
             "v": 1,
             "table": source,

@@ -37,6 +37,9 @@ class CentralLog(Copies, Commands, Protocol):
     def author(self, name: str) -> bytes:
         """Give the id of the own chain that is addressed to `name`."""
 
+    def author_anew(self, name: str, at_ms: int) -> bytes:
+        """Begin another own chain that is addressed to `name`; give its id. Raises LogError."""
+
     def append(
         self, events: Sequence[tuple[str, bytes]], at_ms: int, chain: bytes | None = None
     ) -> list[Entry]:
@@ -194,7 +197,24 @@ class CentralEnd:
         replies = self.tables.answered(known, message, now)
         if known.sender is not None and known.sender.state is SenderState.REFUSED:
             self._gate.note("not_followed", peer[1], known.table, now, wall_ms)
+            if known.sender.diverged:
+                self._begin_anew(known, now, wall_ms)
         return replies
+
+    def _begin_anew(self, peer: Peer, now: float, wall_ms: int) -> None:
+        """Give up a chain of commands of which the table holds another history, or more than there is here.
+
+        So it is after the station was restored from an older copy. What the table did stays as it is; what
+        comes now goes on in a chain of its own. A chain without commands is not given up: a table that
+        refuses everything makes nothing grow.
+        """
+        try:
+            log_id = self._log.author_anew(peer.table, wall_ms)
+        except LogError as error:  # the table is greeted and refuses again
+            self.trouble = error
+            return
+        if peer.sender is not None and peer.sender.log_id != log_id:
+            self.tables.begin_anew(peer, log_id, now)
 
     def _heard(self, peer: Peer, now: float) -> None:
         self.last_seen[peer.table] = now

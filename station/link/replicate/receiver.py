@@ -98,7 +98,7 @@ class Receiver:
             wall_ms: wall clock, milliseconds since 1970-01-01 UTC.
 
         Raises:
-            LogError: a quarantine could not be stored; nothing is answered, and the peers send again.
+            LogError: a quarantine, or its end, could not be stored; nothing is answered, and the peers send again.
         """
         taken = Taken()
         events: list[tuple[Arrived, Event]] = []
@@ -167,17 +167,35 @@ class Receiver:
             return NackCode.WRONG_TABLE
         if log.owner_of(hello.log_id) not in (None, item.source):
             return NackCode.FOREIGN_LOG
-        if log.in_quarantine(hello.log_id):
+        return self._judge_head(item.source, hello, wall_ms)
+
+    def _judge_head(self, source: str, hello: Hello, wall_ms: int) -> str | None:
+        """Compare the head that is claimed with what is stored; give the code of a refusal, or None.
+
+        A rollback is over when the author holds all that is stored again. The same head proves that here; of
+        a greater one the first entry behind what is stored will, see `station.log.reception.judge`.
+        """
+        log, log_id = self._log, hello.log_id
+        claimed, stored, held = hello.head, log.head_of(log_id), log.quarantined(log_id)
+        if held == NackCode.FORK:
             return NackCode.FORK
-        claimed, stored = hello.head, log.head_of(hello.log_id)
-        if claimed.seq > stored.seq or log.hash_at(hello.log_id, claimed.seq) == claimed.hash:
+        if claimed.seq > stored.seq:
             return None
-        log.quarantine(item.source, hello.log_id, NackCode.FORK, claimed, wall_ms)
-        return NackCode.FORK
+        if log.hash_at(log_id, claimed.seq) != claimed.hash:
+            log.quarantine(source, log_id, NackCode.FORK, claimed, wall_ms)
+            return NackCode.FORK
+        if held and claimed.seq < stored.seq:
+            return NackCode.FORK
+        if held:
+            log.release(log_id, "proof", "equal", wall_ms)
+        return None
 
     def _diverged(self, source: str, message: Diverged, wall_ms: int) -> str:
-        reason = message.reason if message.reason in (NackCode.FORK, "rollback") else NackCode.FORK
-        self._log.quarantine(source, message.log_id, reason, message.head, wall_ms)
+        """Put a chain into quarantine; a rollback only if what its author still has is what is stored."""
+        log, log_id, head = self._log, message.log_id, message.head
+        older = head.seq < log.head_of(log_id).seq and log.hash_at(log_id, head.seq) == head.hash
+        reason = NackCode.ROLLBACK if older and message.reason == NackCode.ROLLBACK else NackCode.FORK
+        log.quarantine(source, log_id, reason, head, wall_ms)
         return NackCode.FORK
 
     def _store(self, events: list[tuple[Arrived, Event]], taken: Taken, wall_ms: int) -> None:

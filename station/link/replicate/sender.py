@@ -59,8 +59,8 @@ class Sender:
         self.head: Head = log.head_of(log_id)
         self.acked = 0
         self.session = b""
+        self.log_id = log_id
         self._name = name
-        self._log_id = log_id
         self._log = log
         self._draw_session = draw_session
         self._times = times
@@ -68,6 +68,11 @@ class Sender:
         self._deadline = math.inf
         self._window = Window(times)
         self._rewound_at = -math.inf
+
+    @property
+    def diverged(self) -> bool:
+        """Whether the peer holds another history of this chain, or more of it than there is here."""
+        return self.state is SenderState.REFUSED and self.reason in (NackCode.FORK, NackCode.ROLLBACK)
 
     @property
     def unsent(self) -> int:
@@ -108,12 +113,12 @@ class Sender:
         messages = self._send(now)
         if due and not messages:
             self._deadline = now + self._times.ping_s
-            return [Ping(self.session, self._log_id, self.head.seq)]
+            return [Ping(self.session, self.log_id, self.head.seq)]
         return messages
 
     def received(self, message: Resume | Ack | Nack, now: float) -> list[Chained]:
         """Take a message of the peer; give the messages to send at once."""
-        if message.log_id != self._log_id or message.session != self.session or not self.session:
+        if message.log_id != self.log_id or message.session != self.session or not self.session:
             return []
         match message:
             case Ack():
@@ -128,7 +133,7 @@ class Sender:
         self._deadline = now + self._window.resend_s
         self._window.wait_longer()
         self.state = SenderState.GREETING
-        return Hello(self.session, self._log_id, self.head, self._name)
+        return Hello(self.session, self.log_id, self.head, self._name)
 
     def _send(self, now: float) -> list[Chained]:
         window = self._window
@@ -138,7 +143,7 @@ class Sender:
         if self._next == self.acked + 1:  # nothing under way yet
             self._deadline = now + window.resend_s
         messages: list[Chained] = []
-        for entries, size in run.runs(self._log.entries_of(self._log_id, self._next - 1, room)):
+        for entries, size in run.runs(self._log.entries_of(self.log_id, self._next - 1, room)):
             if window.full():
                 break
             window.sent(entries[-1].seq, size, now)
@@ -163,11 +168,11 @@ class Sender:
             return []
         if self.state is not SenderState.GREETING:
             return []
-        known = self._log.hash_at(self._log_id, stored) if stored <= self.head.seq else None
+        known = self._log.hash_at(self.log_id, stored) if stored <= self.head.seq else None
         if known != message.hash:
-            reason = "rollback" if stored > self.head.seq else NackCode.FORK
+            reason = NackCode.ROLLBACK if stored > self.head.seq else NackCode.FORK
             self._refuse(reason, now)
-            return [Diverged(self.session, self._log_id, self.head, reason)]
+            return [Diverged(self.session, self.log_id, self.head, reason)]
         self.state, self.reason = SenderState.STREAMING, None
         self._window.begin()
         self.acked, self._next = stored, message.next_seq

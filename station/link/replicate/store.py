@@ -20,8 +20,11 @@ class Copies(Protocol):
     def quarantine(self, source: str, log_id: bytes, reason: str, claimed: Head, received_ms: int) -> None:
         """Take nothing more of a chain. Raises LogError."""
 
-    def in_quarantine(self, log_id: bytes) -> bool:
-        """Tell whether a chain is in quarantine."""
+    def release(self, log_id: bytes, by: str, why: str, at_ms: int) -> bool:
+        """End the quarantine of a chain. Raises LogError."""
+
+    def quarantined(self, log_id: bytes) -> str:
+        """Give why a chain is in quarantine: ``fork`` or ``rollback``; empty: it is not."""
 
     def owner_of(self, log_id: bytes) -> str | None:
         """Give the source a chain came from; empty for an own chain, None for one that is not known."""

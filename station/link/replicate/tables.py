@@ -55,7 +55,7 @@ class Tables:
     def __init__(self, log: Commands, times: SenderTimes) -> None:
         self._log = log
         self._times = times
-        self._chains = {name: log_id for log_id, name in log.authored.items()}
+        self._chains = {name: log_id for log_id, name in log.authored.items()}  # of several the last
         self._peers: dict[PeerId, Peer] = {}
         self._by_key: dict[str, Peer] = {}
         self._for_all = Board()
@@ -93,11 +93,17 @@ class Tables:
         """Tell that a command was stored for a table."""
         self._chains[table] = entry.log_id
         for peer in self._of_table(table):
-            if peer.sender is None:
+            if peer.sender is None or peer.sender.log_id != entry.log_id:
                 self._begin(peer, now)
             else:
                 peer.sender.appended(entry.head)
             self._busy[peer.peer] = peer
+
+    def begin_anew(self, peer: Peer, log_id: bytes, now: float) -> None:
+        """Send from now on another chain of commands to a table."""
+        self._chains[peer.table] = log_id
+        self._begin(peer, now)
+        self._busy[peer.peer] = peer
 
     def answered(self, peer: Peer, message: Message, now: float) -> list[Message]:
         """Take a table's answer about its commands; give the messages to send at once."""

@@ -174,8 +174,14 @@ def test_a_full_disk_stores_nothing_of_the_batch_and_goes_on_later(central: Log)
         " store_prev, store_hash FROM entry WHERE pos = 2",
         "UPDATE quarantine SET reason = ''",
         "DELETE FROM quarantine",
-        "INSERT OR REPLACE INTO quarantine SELECT 7, source, 0, log_id, '', 0, hash, NULL, NULL, NULL, NULL"
+        "INSERT OR REPLACE INTO quarantine SELECT 7, source, 0, x'00', '', 0, hash, NULL, NULL, NULL, NULL"
         " FROM quarantine",
+        "INSERT INTO quarantine SELECT 2, source, 0, log_id, '', 0, hash, NULL, NULL, NULL, NULL"
+        " FROM quarantine",
+        "INSERT OR REPLACE INTO quarantine SELECT 1, source, 0, x'00', '', 0, hash, NULL, NULL, NULL, NULL"
+        " FROM quarantine",
+        "INSERT INTO release VALUES (2, 1, 0, 'person', '', 0, x'')",
+        "INSERT INTO release VALUES (1, 2, 0, 'person', '', 0, x'')",
         "UPDATE meta SET value = x'00'",
         "DELETE FROM meta",
     ],

@@ -1,4 +1,4 @@
-"""Logs of format 1 are read and continued; a migration that is cut leaves the old file as it was."""
+"""Logs of older formats are read and continued; a migration that is cut leaves the old file as it was."""
 
 import shutil
 import sqlite3
@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from nacl.signing import SigningKey
 
 from station.errors import LogError, NotALog
-from station.log import Entry, Log, chain, migration, verify_file
+from station.log import Entry, Log, chain, migration, schema, verify_file
 from station.log.chain import ZERO_HEAD
+from tests.station.log.format_2 import as_format_2
 from tests.station.log.old_format import central_file, table_file
 
 EVENTS = [("hand.confirmed", b'{"v":1,"hand":%d}' % i) for i in range(5)]
@@ -181,3 +183,82 @@ def test_a_newer_format_of_an_old_kind_is_refused(old_table) -> None:
     for read_only in (True, False):
         with pytest.raises(NotALog, match="has format 7"):
             Log.open(path.with_name("newer.db"), read_only=read_only)
+
+
+# ---- format 2 ----
+
+
+@pytest.fixture
+def format_2(tmp_path: Path) -> tuple[Path, Path]:
+    """A log of today with all that format 2 knew, and the same as a file of format 2."""
+    a = chain.link(A, ZERO_HEAD, EVENTS[:3], 100)
+    (fork,) = chain.link(A, a[1].head, [("other", b"{}")], 200)
+    with Log.open(tmp_path / "new.db", signer=bytes(32)) as log:
+        log.append(EVENTS[:1], 1, log.author("T9"), checkpoint="circle")
+        log.append(EVENTS[:1], 1, log.author("T1"))
+        log.accept([("T1", entry) for entry in (*a, fork)], 2)
+        log.quarantine("T2", B, "rollback", a[0].head, 3)
+    as_format_2(tmp_path / "new.db", tmp_path / "old.db")
+    return tmp_path / "new.db", tmp_path / "old.db"
+
+
+def dump(path: Path) -> list[str]:
+    db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    lines = sorted(db.iterdump())
+    db.close()
+    return lines
+
+
+def test_a_log_of_format_2_becomes_the_same_file_as_one_of_today(format_2) -> None:
+    new, old = format_2
+    assert version(old) == (schema.APPLICATION_ID, 2)
+    with Log.open(old) as log:
+        assert (log.quarantined(A), log.quarantined(B)) == ("fork", "rollback")
+        assert list(log.authored.values()) == ["T9", "T1"]
+        assert log.verify().ok
+        assert log.verify(key=bytes(SigningKey(bytes(32)).verify_key)).ok
+    assert version(old) == (schema.APPLICATION_ID, 3)
+    assert dump(old) == dump(new)
+    with Log.open(old) as log:
+        assert log.release(A, "person", "checked", 4)
+        assert log.verify().ok
+
+
+def test_a_log_of_format_2_is_verified_without_being_changed(format_2) -> None:
+    _, old = format_2
+    before = old.read_bytes()
+    assert verify_file(old)["ok"] is True
+    assert old.read_bytes() == before
+    db = sqlite3.connect(old)
+    db.execute("DROP TRIGGER quarantine_no_delete")
+    db.execute("DELETE FROM quarantine WHERE id = 1")
+    db.commit()
+    db.close()
+    assert [misfit["what"] for misfit in verify_file(old)["misfits"]] == ["quarantine"]
+    Log.open(old).close()
+    assert [misfit["what"] for misfit in verify_file(old)["misfits"]] == ["quarantine"]
+
+
+def test_a_migration_from_format_2_cut_anywhere_leaves_the_old_file(tmp_path: Path, format_2) -> None:
+    new, old = format_2
+    before, wanted = old.read_bytes(), dump(new)
+    with Log.open(old):
+        wal = old.with_name("old.db-wal").read_bytes()
+    copy = tmp_path / "copy.db"
+    for cut in range(0, len(wal), 2048):
+        for file in tmp_path.glob("copy.db*"):
+            file.unlink()
+        copy.write_bytes(before)
+        copy.with_name("copy.db-wal").write_bytes(wal[:cut])
+        assert version(copy) == (schema.APPLICATION_ID, 2)
+        Log.open(copy).close()
+        assert dump(copy) == wanted
+
+
+def test_a_log_of_a_newer_format_is_refused(format_2) -> None:
+    _, old = format_2
+    db = sqlite3.connect(old)
+    db.execute("PRAGMA user_version = 4")
+    db.close()
+    with pytest.raises(NotALog, match="has format 4; this program reads formats up to 3"):
+        Log.open(old)

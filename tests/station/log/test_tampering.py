@@ -57,7 +57,7 @@ def central(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def full(tmp_path: Path) -> Path:
-    """A file with everything that can stand in one: copies, own chains, checkpoints, both quarantines."""
+    """A file with everything that can stand in one: copies, own chains, checkpoints, quarantines, releases."""
     b = chain.link(b"B" * 16, ZERO_HEAD, [event(i) for i in range(3)], 7)
     (other,) = chain.link(b"B" * 16, b[0].head, [("other", b"{}")], 8)
     with Log.open(tmp_path / "full.log", signer=bytes(32)) as log:
@@ -66,6 +66,9 @@ def full(tmp_path: Path) -> Path:
         log.append([event(1)], 2001, log.author("T2"))
         log.accept([("T2", e) for e in [*b, other]], 2002)
         log.quarantine("T1", b"A" * 16, "rollback", Head(9, b"h" * 32), 2003)
+        log.release(b"A" * 16, "person", "checked", 2003)
+        log.quarantine("T1", b"A" * 16, "rollback", Head(8, b"h" * 32), 2003)
+        log.release(b"B" * 16, "person", "checked", 2003)
         log.checkpoint("session.closed", 2004)
     return tmp_path / "full.log"
 
@@ -88,7 +91,7 @@ def tamper(path: Path, *statements: str) -> None:
 def flipped(path: Path, column: str, row: int, table: str = "entry") -> str:
     """SQL that changes one byte (or the number) of a column of one row, counted from 1."""
     db = sqlite3.connect(path)
-    key = "rowid" if table in ("entry", "quarantine") else "1"
+    key = "1" if table == "meta" else "rowid"
     (value,) = db.execute(f"SELECT {column} FROM {table} ORDER BY {key} LIMIT 1 OFFSET {row - 1}").fetchone()
     db.close()
     if isinstance(value, int):
@@ -122,7 +125,7 @@ def test_one_changed_byte_is_found(kind: str, column: str, row: int, request: py
 
 def cells() -> list[tuple[str, str, int]]:
     """Every cell of the file `full`, and of its schema: table, column, row."""
-    rows = {"entry": 12, "author": 2, "quarantine": 2, "meta": 1}
+    rows = {"entry": 15, "author": 2, "quarantine": 3, "release": 2, "meta": 1}
     db = sqlite3.connect(":memory:")
     db.executescript(SCHEMA)
     names = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -213,16 +216,21 @@ def test_an_altered_schema_is_found(central: Path, sql: str) -> None:
 @pytest.mark.parametrize(
     ("sql", "what"),
     [
-        ("DELETE FROM quarantine WHERE id = 2", "quarantine"),
+        ("DELETE FROM quarantine WHERE id = 3", "quarantine"),
         ("DELETE FROM quarantine", "quarantine"),
         ("UPDATE quarantine SET kind = NULL, at_ms = NULL, body = NULL, prev = NULL", "quarantine"),
         (
-            "INSERT INTO quarantine SELECT 3, source, 1, x'00', '', 1, hash, '', 1, x'', x'' FROM quarantine"
+            "INSERT INTO quarantine SELECT 4, source, 1, x'00', '', 1, hash, '', 1, x'', x'' FROM quarantine"
             " WHERE id = 1",
             "quarantine",
         ),
         ("DELETE FROM author WHERE name = 'T1'", "author"),
-        ("INSERT INTO author VALUES (x'00', 'T3')", "author"),
+        ("INSERT INTO author VALUES (3, x'00', 'T3')", "author"),
+        ("UPDATE author SET id = 3 - id + 10", "author"),
+        ("DELETE FROM release", "release"),
+        ("DELETE FROM release WHERE id = 2", "release"),
+        ("INSERT INTO release SELECT 3, 3, received_ms, 'proof', '', 1, hash FROM release LIMIT 1", "release"),
+        ("UPDATE release SET quarantine = 3 WHERE id = 2", "release"),
         ("INSERT INTO meta VALUES ('more', x'00')", "identity"),
     ],
 )
@@ -247,13 +255,14 @@ def test_the_identity_of_a_file_without_an_own_entry_matters_to_nothing_in_it(ce
 def test_a_tail_cut_off_is_found_against_a_signature_of_what_was_there(full: Path) -> None:
     """Without an anchor a cut tail looks like a younger log."""
     key = bytes(SigningKey(bytes(32)).verify_key)
-    assert verify_file(full, key=key)["anchored_to"] == 12
-    tamper(full, "DELETE FROM entry WHERE pos = 12")
+    assert verify_file(full, key=key)["anchored_to"] == 15
+    tamper(full, "DELETE FROM entry WHERE pos = 15")
     assert verify_file(full, key=key)["anchored_to"] == 4
     tamper(
         full,
         "DELETE FROM entry WHERE pos > 3",
         "DELETE FROM quarantine",
+        "DELETE FROM release",
         "DELETE FROM author WHERE name = 'T2'",
     )
     assert verify_file(full)["ok"] is True
