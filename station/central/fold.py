@@ -16,7 +16,7 @@ import msgspec
 
 from station import messages as m
 from station.central.hands import tile_groups
-from station.log.chain import AUTHORED, GENESIS, Entry, Stored
+from station.log.chain import AUTHORED, FORK, GENESIS, RELEASED, Entry, Stored
 from station.session import Corrections, Event, Session, apply, skip
 from station.timing import hall_clock
 
@@ -181,8 +181,9 @@ class Hall:
     alarms: list[Alarm] = field(default_factory=list)
     """The newest ones, the oldest of them first."""
     clock: hall_clock.Countdown = field(default_factory=hall_clock.Countdown)
-    authored: set[bytes] = field(default_factory=set)
-    """The station's chains that are addressed to somebody: what it says there is no news of the hall."""
+    authored: dict[bytes, str] = field(default_factory=dict)
+    """The station's chains that are addressed to somebody, and to whom: what it says there is no news of the
+    hall."""
 
     def apply(self, item: Stored) -> None:
         """Take the next entry of the central log; `settle` before the state is shown."""
@@ -215,8 +216,19 @@ class Hall:
         elif entry.kind.startswith("link."):
             self._link_event(entry)
         elif entry.kind == AUTHORED:
-            body = msgspec.json.decode(entry.body, type=dict[str, Any])
-            self.authored.add(bytes.fromhex(body["log_id"]))
+            self._authored(entry)
+
+    def _authored(self, entry: Entry) -> None:
+        """A second chain for the same table: it did not follow the first one, but will follow this one."""
+        body = msgspec.json.decode(entry.body, type=dict[str, Any])
+        table = str(body["name"])
+        if table in self.authored.values():
+            kept = [a for a in self.alarms if (a.code, a.table) != ("link.denied.not_followed", table)]
+            self._alarm([*kept, Alarm(entry.kind, table, entry.at_ms / 1000, {})])
+        self.authored[bytes.fromhex(body["log_id"])] = table
+
+    def _alarm(self, alarms: list[Alarm]) -> None:
+        self.alarms = alarms[-_ALARMS_KEPT:]
 
     def _link_event(self, entry: Entry) -> None:
         params = msgspec.json.decode(entry.body, type=dict[str, Any])
@@ -225,11 +237,14 @@ class Hall:
         if entry.kind == "link.denied":
             # What the sentence calls the device: its table, or the beginning of its key.
             params["table"] = table or f"{params.get('key', '')[:8]}…"
-        alarms = [*self.alarms, Alarm(_code_of(entry.kind, params), table, entry.at_ms / 1000, params)]
-        self.alarms = alarms[-_ALARMS_KEPT:]
-        fold = self.tables.get(table or "")
-        if entry.kind == "link.fork" and fold is not None and fold.log_id.hex() == params.get("log_id"):
-            fold.forked = True
+        fold, log_id = self.tables.get(table or ""), params.get("log_id")
+        if fold is not None and fold.log_id.hex() == log_id and entry.kind in (FORK, RELEASED):
+            fold.forked = entry.kind == FORK
+        if entry.kind == RELEASED:
+            self.alarms = [a for a in self.alarms if a.code != FORK or a.params.get("log_id") != log_id]
+            return
+        alarm = Alarm(_code_of(entry.kind, params), table, entry.at_ms / 1000, params)
+        self._alarm([*self.alarms, alarm])
 
     def _clock_event(self, entry: Entry) -> None:
         try:

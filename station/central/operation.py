@@ -72,6 +72,7 @@ def _samples(parts: Parts, feed: Feed, home: Path) -> Iterator[Sample]:
         if table["last_seen_s"] is not None:
             yield Sample("quezhuo_table_silence_seconds", table["last_seen_s"], name)
         yield Sample("quezhuo_table_entries", table["events"], name)
+        yield Sample("quezhuo_table_refused", int(not table["chain_ok"]), name)
         yield Sample("quezhuo_hands_finished", table["hand_count"], name)
     yield from stats_samples(parts.link.stats)
     yield from traffic_samples(parts.traffic)

@@ -81,6 +81,11 @@ COMMANDS: dict[str, Command] = {
         "refuse a table's key from now on",
         "quezhuo revoke T1 --reason stolen",
     ),
+    "release": Command(
+        "release",
+        "take a table's log again that is in quarantine",
+        "quezhuo release T1 --reason 'the spare card was in the wrong table'",
+    ),
     "backup": Command(
         "backup",
         "copy log, photos and configuration of a process, also while it runs",

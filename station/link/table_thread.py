@@ -78,6 +78,9 @@ class LinkThread(LoopThread[Head]):
         self._jobs: queue.Queue[Job] = queue.Queue(queue_size)
         self._closed = True
         self._following = False
+        self._applied: dict[bytes, int] = {}
+        """What had taken effect when `follow_commands` was called: a log that was made anew from the copy of
+        the station gets such commands once more."""
         self._status = LinkStatus(LinkState.OFF if link is None else LinkState.DOWN)
         self._reported = self._status
         self.stats = Stats(commit_seconds=COMMIT_S, batch_entries=BATCH_SIZES)
@@ -254,13 +257,15 @@ class LinkThread(LoopThread[Head]):
 
     def _follow(self, log: Log, applied: Mapping[bytes, int]) -> None:
         self._following = True
+        self._applied = dict(applied)
         for log_id in log.chains_of(CENTRAL):
             self._hand_over(log.entries_of(log_id, applied.get(log_id, 0)))
 
     def _hand_over(self, entries: list[Entry]) -> None:
         if self._following:  # else `_follow` finds them in the log
             for entry in entries:
-                self._tell(self._on_command, entry)
+                if entry.seq > self._applied.get(entry.log_id, 0):
+                    self._tell(self._on_command, entry)
 
     def _tell(self, listener: Callable[..., None] | None, *words: object) -> None:
         if listener is not None:

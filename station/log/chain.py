@@ -19,12 +19,14 @@ import msgspec
 
 __all__ = [
     "AUTHORED",
+    "FORK",
     "GENESIS",
     "HASH_SIZE",
     "LOG_ID_SIZE",
     "MAX_BODY",
     "MAX_KIND",
     "REBUILT",
+    "RELEASED",
     "ZERO_HEAD",
     "Entry",
     "Head",
@@ -49,6 +51,10 @@ REBUILT = "log.rebuilt"
 was signed before binds the chain, not the file's own columns, which are new."""
 AUTHORED = "log.authored"
 """Kind of the own entry that says: its file also writes the chain `log_id`, addressed to `name`."""
+FORK = "link.fork"
+"""Kind of the own entry that says: a chain was put into quarantine."""
+RELEASED = "link.released"
+"""Kind of the own entry that says: a quarantine has ended."""
 
 _ENTRY_MAGIC = b"QZ-entry-1"
 _STORE_MAGIC = b"QZ-central-1"

@@ -165,21 +165,23 @@ class Log:
         return log_id
 
     def author_anew(self, name: str, at_ms: int) -> bytes:
-        """Begin another own chain that is addressed to `name`, and give its id; `author` gives it from now on.
+        """Begin another own chain that is addressed to `name`; give its id, as `author` does from now on.
 
-        One that has no entry yet is as good as new: then nothing is stored, and its id is given.
+        Where the one before has no entry, it begins with the first `append` to it, and one that waits for
+        that is given again: so whoever refuses each of them does not make the file grow.
 
         Raises:
             LogError: the disk refuses; nothing was stored.
         """
         newest = self._newest(name)
-        if newest is not None and not self.head_of(newest).seq:
+        if newest is not None and newest not in self._begun:
             return newest
         log_id = os.urandom(LOG_ID_SIZE)
-        with self._writing(at_ms) as writing:
-            writing.author(log_id, name)
+        if newest is not None and self.head_of(newest).seq:
+            with self._writing(at_ms) as writing:
+                writing.author(log_id, name)
+            self._begun.add(log_id)
         self._names[log_id] = name
-        self._begun.add(log_id)
         self._known[log_id] = Known("")
         return log_id
 
@@ -261,9 +263,7 @@ class Log:
         with self._writing(received_ms) as writing:
             writing.quarantine(source, log_id, reason, claimed)
 
-    def release(
-        self, log_id: bytes, by: str, why: str, at_ms: int, proof: Head | None = None
-    ) -> bool:
+    def release(self, log_id: bytes, by: str, why: str, at_ms: int, proof: Head | None = None) -> bool:
         """End the quarantine of a chain; tell whether it was in one. What is stored stays as it is.
 
         Args:

@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from station.log.chain import entry_hash
-from station.log.writing import FORK
+from station.log.chain import FORK, entry_hash
 
 __all__ = ["Said", "misfits"]
 

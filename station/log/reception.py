@@ -14,7 +14,7 @@ __all__ = ["FORKED", "ROLLED_BACK", "Known", "Receipt", "Reception", "judge"]
 FORKED = "fork"
 """Reason of a quarantine: two different histories."""
 ROLLED_BACK = "rollback"
-"""Reason of a quarantine: the author holds less than was copied of it. It ends when the author holds it all."""
+"""Reason of a quarantine: the author holds less than was copied of it. It ends when it holds all again."""
 
 
 class Reception(enum.Enum):
@@ -43,7 +43,7 @@ class Receipt(msgspec.Struct, frozen=True):
 
 
 class Known(msgspec.Struct, frozen=True):
-    """What is known of one chain: whose it is, how far it is stored, and why it is in quarantine, if it is."""
+    """What is known of one chain: whose it is, how far it is stored, and why it is in quarantine, if so."""
 
     source: str
     head: Head = ZERO_HEAD

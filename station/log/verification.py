@@ -10,9 +10,8 @@ import msgspec
 
 from station.log import checkpoint
 from station.log.anchor import Anchor, Expected
-from station.log.chain import AUTHORED, REBUILT, ZERO_HEAD, Head, Stored, store_hash
+from station.log.chain import AUTHORED, FORK, REBUILT, RELEASED, ZERO_HEAD, Head, Stored, store_hash
 from station.log.quarantines import Said
-from station.log.writing import FORK, RELEASED
 
 __all__ = ["ChainFound", "Misfit", "Verification", "Walk"]
 

@@ -9,16 +9,11 @@ from typing import Any
 import msgspec
 
 from station.log import chain, checkpoint
-from station.log.chain import AUTHORED, Entry, Head
+from station.log.chain import AUTHORED, FORK, RELEASED, Entry, Head
 from station.log.reception import FORKED, ROLLED_BACK, Known, Receipt, Reception, judge
 from station.log.schema import INSERT
 
-__all__ = ["FORK", "RELEASED", "Writing"]
-
-FORK = "link.fork"
-"""Kind of the own entry that says: a chain was put into quarantine."""
-RELEASED = "link.released"
-"""Kind of the own entry that says: a quarantine has ended."""
+__all__ = ["Writing"]
 
 
 class Writing:
@@ -73,8 +68,8 @@ class Writing:
         Args:
             log_id: id of the chain.
             by: ``proof`` or ``person``.
-            why: ``equal`` (the author has the same head), ``continued`` (it sent what follows), ``forked`` (it
-                is worse: a quarantine for a fork follows), or the words of the person.
+            why: ``equal`` (the author has the same head), ``continued`` (it sent what follows), ``forked``
+                (it is worse: a quarantine for a fork follows), or the words of the person.
             head: the head or the entry that is the proof; for a person what is stored.
         """
         known = self.changed.get(log_id) or self._known.get(log_id)

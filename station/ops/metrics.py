@@ -71,6 +71,9 @@ METRICS: Final = (
     Kind("quezhuo_table_online", "gauge", "1 while the table is heard, else 0", ("table",), of="central"),
     Kind("quezhuo_table_silence_seconds", "gauge", "How long ago it was heard", ("table",), of="central"),
     Kind("quezhuo_table_entries", "gauge", "Entries stored of a table", ("table",), of="central"),
+    Kind(
+        "quezhuo_table_refused", "gauge", "1 while its log is in quarantine, else 0", ("table",), of="central"
+    ),
     Kind("quezhuo_machine_state", "gauge", "1 for the state of the machine, by code", ("code",), of="table"),
     Kind("quezhuo_camera_state", "gauge", "1 for the state of the camera, by code", ("code",), of="table"),
     Kind("quezhuo_http_open_streams", "gauge", "Pages that follow along"),

@@ -295,6 +295,7 @@ EVENTS: Final[dict[str, str]] = {
     "link.denied.no_handshake": N_("A device that did not say who it is tried to connect to the head table"),
     "link.denied.not_followed": N_("Table %(table)s takes no commands of this head table"),
     "link.fork": N_("Table %(table)s has two histories"),
+    "log.authored": N_("Orders to table %(table)s begin anew; give again what it has not carried out"),
     "table.unreadable": N_("Table %(table)s sent events that cannot be read: %(n)s"),
     "requests.refused": N_("Requests from another site were refused: %(n)s"),
     "warn.first_wild": N_("First wildcard must be discarded"),

@@ -17,6 +17,7 @@ import pytest
 from station.link.keys import generate, write_allow_list
 from station.log.chain import Entry
 from station.log.log import Log
+from station.log.verify import verify_file
 from tests.system.running import LEASHED, finished, leash
 
 pytestmark = [pytest.mark.system, pytest.mark.slow]
@@ -123,6 +124,11 @@ def in_step(table: Process, central: Process) -> bool:
     return bool(up and shown and shown[0]["events"] >= state["log_pos"])
 
 
+def alarms(central: Process) -> list[str]:
+    shown = httpx.get(f"{central.http}api/state").json()["alarms"]
+    return [alarm["code"] for alarm in shown if alarm["code"].startswith("link.fork")]
+
+
 def quezhuo(hall: Path, *words: str) -> dict[str, Any]:
     done = finished(hall / "unused", *words, "--json", timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -195,7 +201,7 @@ def test_after_the_loss_of_either_disk_both_agree_and_nothing_acknowledged_is_go
             central.kill()
 
 
-def test_a_table_restored_to_an_older_log_is_not_let_in_by_mistake(hall: Path) -> None:
+def test_a_table_restored_to_an_older_log_is_let_in_once_it_was_completed(hall: Path) -> None:
     """Without the station's copy a restored log lacks its tail: the station says so instead of mixing two."""
     with leash() as stdin:
         central = Process("central", hall / "central.toml", stdin)
@@ -211,6 +217,20 @@ def test_a_table_restored_to_an_older_log_is_not_let_in_by_mistake(hall: Path) -
             restored(hall, "T1", str(hall / "b"))
             table = Process("table", config, stdin)
             until(lambda: httpx.get(f"{table.http}api/state").json()["central"]["code"] == "central.fork")
+            until(lambda: alarms(central) == ["link.fork"])
+            table.kill()
+
+            log = str(hall / "central" / "central.db")
+            restored(hall, "T1", "--from-central", log, "--table", "T1")
+            table = Process("table", config, stdin)
+            until(lambda: in_step(table, central))
+            until(lambda: alarms(central) == [])
+            table.stop()
+            central.stop()
+            own = own_entries(hall / "T1" / "table.db")
+            assert copied(Path(log), own[0].log_id) == own
+            for path in (Path(log), hall / "T1" / "table.db"):
+                assert verify_file(path)["ok"] is True
         finally:
             table.kill()
             central.kill()

@@ -98,7 +98,8 @@ class Receiver:
             wall_ms: wall clock, milliseconds since 1970-01-01 UTC.
 
         Raises:
-            LogError: a quarantine, or its end, could not be stored; nothing is answered, and the peers send again.
+            LogError: a quarantine, or its end, could not be stored; nothing is answered, and the peers send
+                again.
         """
         taken = Taken()
         events: list[tuple[Arrived, Event]] = []

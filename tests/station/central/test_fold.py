@@ -238,6 +238,38 @@ def test_refused_devices_and_forks_are_alarms_newest_first(evening: Evening) -> 
     assert table(evening)["chain_ok"] is False
 
 
+def test_a_released_log_is_no_alarm_any_more(evening: Evening) -> None:
+    evening.tell(opened())
+    own = b"C" * 16
+    about = {"v": 1, "table": "T1", "log_id": (b"A" * 16).hex(), "reason": "rollback"}
+    other = {**about, "log_id": (b"B" * 16).hex()}
+    for kind, body in (
+        ("link.fork", other),
+        ("link.fork", about),
+        ("link.released", {**about, "by": "proof"}),
+    ):
+        evening.tell_raw([(kind, json.dumps(body).encode())], "", own)
+    assert [alarm["params"]["log_id"] for alarm in state(evening)["alarms"]] == [other["log_id"]]
+    assert table(evening)["chain_ok"] is True
+    evening.tell_raw([("link.fork", json.dumps(about).encode())], "", own)
+    assert table(evening)["chain_ok"] is False
+    assert len(state(evening)["alarms"]) == 2
+
+
+def test_orders_that_begin_anew_take_the_place_of_their_refusal(evening: Evening) -> None:
+    evening.tell(opened())
+    own = b"C" * 16
+    authored = [
+        ("log.authored", b'{"v":1,"log_id":"%s","name":"T1"}' % n.hex().encode())
+        for n in (b"1" * 16, b"2" * 16)
+    ]
+    evening.tell_raw(authored[:1], "", own)
+    evening.tell_raw([("link.denied", b'{"v":1,"reason":"not_followed","key":"k","table":"T1"}')], "", own)
+    assert [alarm["code"] for alarm in state(evening)["alarms"]] == ["link.denied.not_followed"]
+    evening.tell_raw(authored[1:], "", own)
+    assert [(alarm["code"], alarm["table"]) for alarm in state(evening)["alarms"]] == [("log.authored", "T1")]
+
+
 def test_a_disk_that_cannot_be_written_comes_first(evening: Evening) -> None:
     evening.tell(opened(), m.RefereeCalled(place=1))
     shown = state(evening, trouble="central.disk_full", now=5.0)["alarms"]

@@ -57,7 +57,7 @@ def central(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def full(tmp_path: Path) -> Path:
-    """A file with everything that can stand in one: copies, own chains, checkpoints, quarantines, releases."""
+    """A file with all that can stand in one: copies, own chains, checkpoints, quarantines, releases."""
     b = chain.link(b"B" * 16, ZERO_HEAD, [event(i) for i in range(3)], 7)
     (other,) = chain.link(b"B" * 16, b[0].head, [("other", b"{}")], 8)
     with Log.open(tmp_path / "full.log", signer=bytes(32)) as log:
@@ -229,7 +229,10 @@ def test_an_altered_schema_is_found(central: Path, sql: str) -> None:
         ("UPDATE author SET id = 3 - id + 10", "author"),
         ("DELETE FROM release", "release"),
         ("DELETE FROM release WHERE id = 2", "release"),
-        ("INSERT INTO release SELECT 3, 3, received_ms, 'proof', '', 1, hash FROM release LIMIT 1", "release"),
+        (
+            "INSERT INTO release SELECT 3, 3, received_ms, 'proof', '', 1, hash FROM release LIMIT 1",
+            "release",
+        ),
         ("UPDATE release SET quarantine = 3 WHERE id = 2", "release"),
         ("INSERT INTO meta VALUES ('more', x'00')", "identity"),
     ],
