@@ -37,6 +37,9 @@ class CentralLog(Copies, Commands, Protocol):
     def author(self, name: str) -> bytes:
         """Give the id of the own chain that is addressed to `name`."""
 
+    def chains_of(self, source: str) -> list[bytes]:
+        """Give the ids of the chains that a source sent."""
+
     def author_anew(self, name: str, at_ms: int) -> bytes:
         """Begin another own chain that is addressed to `name`; give its id. Raises LogError."""
 
@@ -84,6 +87,8 @@ class CentralEnd:
         self._clock = clock
         self._on_value = on_value
         self._receiver = Receiver(log)
+        self._new_logs: dict[str, bytes] = {}
+        """Logs that tables have begun while they had others."""
         self.trouble: LogError | None = None
         """Why entries can not be stored; None: they can, as far as was tried."""
 
@@ -165,6 +170,7 @@ class CentralEnd:
         if taken.stored or taken.trouble is not None:
             self.trouble = taken.trouble
         for peer, hello in taken.greeted:
+            self._turn_to_new_log(hello.name, hello.log_id, wall_ms)
             older = self.tables.greeted(Peer(peer, hello.name, hello.session, hello.log_id), now)
             if older is not None:
                 self._receiver.forget(older)
@@ -200,6 +206,16 @@ class CentralEnd:
             if known.sender.diverged:
                 self._begin_anew(known, now, wall_ms)
         return replies
+
+    def _turn_to_new_log(self, table: str, log_id: bytes, wall_ms: int) -> None:
+        """Begin another chain of commands for a table that begins a new log: its old log had those of before.
+
+        The new one does not say which of them have taken effect, so they would happen once more.
+        """
+        new = not self._log.head_of(log_id).seq and self._new_logs.get(table) != log_id
+        if new and self.tables.commands(table) and self._log.chains_of(table):
+            self._new_logs[table] = log_id
+            self.tables.turn_to(table, self._log.author_anew(table, wall_ms))
 
     def _begin_anew(self, peer: Peer, now: float, wall_ms: int) -> None:
         """Give up a chain of commands of which the table holds another history, or more than there is here.

@@ -99,9 +99,17 @@ class Tables:
                 peer.sender.appended(entry.head)
             self._busy[peer.peer] = peer
 
+    def commands(self, table: str) -> bool:
+        """Tell whether there ever was a command for a table."""
+        return table in self._chains
+
+    def turn_to(self, table: str, log_id: bytes) -> None:
+        """Take another chain of commands for a table, from its next greeting on."""
+        self._chains[table] = log_id
+
     def begin_anew(self, peer: Peer, log_id: bytes, now: float) -> None:
         """Send from now on another chain of commands to a table."""
-        self._chains[peer.table] = log_id
+        self.turn_to(peer.table, log_id)
         self._begin(peer, now)
         self._busy[peer.peer] = peer
 

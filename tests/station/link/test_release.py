@@ -153,6 +153,27 @@ def test_a_table_that_refuses_every_chain_makes_the_log_grow_with_the_commands_a
     assert central.log.pos_head == grown
 
 
+def test_a_table_with_a_new_log_is_not_told_what_its_old_one_was(central: Central) -> None:
+    new, after = b"N" * 16, b"O" * 16
+    first = central.end.command("T1", "c", b"1", 1.0, 1000)  # before the table ever came
+    answers = central.receive(("p1", "key-1", hello()))["p1"]
+    assert answers[1:] == [Hello(S1, first.log_id, first.head, "T1")]
+    central.t1(*events(entries(2)))
+    for session in (S2, S3):
+        answers = central.receive(("p1", "key-1", hello(session=session, log_id=new)))["p1"]
+        anew = central.log.author("T1")
+        assert answers[1:] == [Hello(session, anew, ZERO_HEAD, "T1")]
+        assert anew != first.log_id
+    second = central.end.command("T1", "c", b"2", 2.0, 2000)
+    assert (second.log_id, second.seq) == (anew, 1)
+    answers = central.receive(("p1", "key-1", hello(session=S1, log_id=new)))["p1"]
+    assert answers[1:] == [Hello(S1, anew, second.head, "T1")]
+    central.receive(("p1", "key-1", hello(session=S2, log_id=after)))
+    assert central.log.author("T1") != anew
+    assert kinds(central.log).count("log.authored") == 3
+    assert central.log.verify().ok
+
+
 # ---- real sockets ----
 
 
