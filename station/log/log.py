@@ -8,26 +8,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
+from station.log import reading
 from station.log.chain import LOG_ID_SIZE, ZERO_HEAD, Entry, Head, Stored
 from station.log.checkpoint import CHECKPOINT
 from station.log.database import Database, identity, plain_errors
 from station.log.reception import Known, Receipt, Reception
-from station.log.schema import QUARANTINES, SELECT, SELECT_CHAIN
+from station.log.schema import SELECT, SELECT_CHAIN
 from station.log.verification import Verification
 from station.log.verify import verify_database
 from station.log.writing import Writing
 
 __all__ = ["Log"]
-
-# The ids of all chains without reading all entries: from each to the next greater one, along the index.
-_CHAINS = """
-WITH RECURSIVE chain(log_id) AS (
-    SELECT min(log_id) FROM entry
-    UNION ALL
-    SELECT (SELECT min(log_id) FROM entry WHERE log_id > chain.log_id) FROM chain WHERE log_id IS NOT NULL
-)
-SELECT log_id FROM chain WHERE log_id IS NOT NULL
-"""
 
 
 class Log:
@@ -53,10 +44,10 @@ class Log:
         self._known: dict[bytes, Known] = {}
         self._head = ZERO_HEAD
         if database.writable:
-            self._head = self._read_head()
-            self._names = self._read_names()
+            self._head = reading.head(self._db)
+            self._names = reading.names(self._db)
             self._begun = set(self._names)
-            self._known = self._read_known()
+            self._known = reading.known(self._db, (self._log_id, *self._names))
 
     @classmethod
     def open(cls, path: Path, *, read_only: bool = False, signer: bytes | None = None) -> Self:
@@ -98,7 +89,10 @@ class Log:
     @property
     def pos_head(self) -> Head:
         """Position and store hash of the last entry of the file. A reader asks the disk."""
-        return self._head if self._database.writable else self._read_head()
+        if self._database.writable:
+            return self._head
+        with plain_errors(self.path):
+            return reading.head(self._db)
 
     @property
     def authored(self) -> Mapping[bytes, str]:
@@ -106,14 +100,16 @@ class Log:
 
         They are in the order in which they began: of several with one name the last counts.
         """
-        return self._read_names()
+        with plain_errors(self.path):
+            return reading.names(self._db)
 
     def head_of(self, log_id: bytes) -> Head:
         """Give how far a chain is stored. A reader asks the disk."""
         if self._database.writable:
             known = self._known.get(log_id)
             return ZERO_HEAD if known is None else known.head
-        return self._read_head_of(log_id)
+        with plain_errors(self.path):
+            return reading.head_of(self._db, log_id)
 
     def owner_of(self, log_id: bytes) -> str | None:
         """Give who sends a chain (empty: the owner of the file), or None when it is unknown (writer only)."""
@@ -263,7 +259,7 @@ class Log:
         with self._writing(received_ms) as writing:
             writing.quarantine(source, log_id, reason, claimed)
 
-    def release(self, log_id: bytes, by: str, why: str, at_ms: int, proof: Head | None = None) -> bool:
+    def release(self, log_id: bytes, by: str, why: str, at_ms: int) -> bool:
         """End the quarantine of a chain; tell whether it was in one. What is stored stays as it is.
 
         Args:
@@ -271,7 +267,6 @@ class Log:
             by: ``proof`` or ``person``.
             why: see `Writing.release`; of a person in its own words.
             at_ms: wall clock, milliseconds since 1970-01-01 UTC.
-            proof: the head that proves it; None: what is stored.
 
         Raises:
             LogError: the disk refuses; nothing was stored.
@@ -279,7 +274,7 @@ class Log:
         if not self.in_quarantine(log_id):
             return False
         with self._writing(at_ms) as writing:
-            return writing.release(log_id, by, why, proof or self.head_of(log_id))
+            return writing.release(log_id, by, why, self.head_of(log_id))
 
     def entries(self, after_pos: int = 0, limit: int | None = None) -> list[Stored]:
         """Read what stands behind a position, at most `limit` entries, in the order of the file."""
@@ -320,34 +315,6 @@ class Log:
         for row in self._db.execute(SELECT, (after, limit)):
             pos, source, received_ms, prev, digest, *entry = row
             yield Stored(pos, source, received_ms, prev, digest, Entry(*entry))
-
-    def _read_head(self) -> Head:
-        with plain_errors(self.path):
-            row = self._db.execute("SELECT pos, store_hash FROM entry ORDER BY pos DESC LIMIT 1").fetchone()
-        return ZERO_HEAD if row is None else Head(*row)
-
-    def _read_head_of(self, log_id: bytes) -> Head:
-        with plain_errors(self.path):
-            row = self._db.execute(
-                "SELECT seq, hash FROM entry WHERE log_id = ? ORDER BY seq DESC LIMIT 1", (log_id,)
-            ).fetchone()
-        return ZERO_HEAD if row is None else Head(*row)
-
-    def _read_names(self) -> dict[bytes, str]:
-        with plain_errors(self.path):
-            return dict(self._db.execute("SELECT log_id, name FROM author ORDER BY id").fetchall())
-
-    def _read_known(self) -> dict[bytes, Known]:
-        known = {log_id: Known("") for log_id in (self._log_id, *self._names)}
-        for (log_id,) in self._db.execute(_CHAINS).fetchall():
-            source, seq, digest = self._db.execute(
-                "SELECT source, seq, hash FROM entry WHERE log_id = ? ORDER BY seq DESC LIMIT 1", (log_id,)
-            ).fetchone()
-            known[log_id] = Known(source, Head(seq, digest))
-        for log_id, source, reason in self._db.execute(QUARANTINES):
-            head = known[log_id].head if log_id in known else ZERO_HEAD
-            known[log_id] = Known(source, head, reason)
-        return known
 
     def __enter__(self) -> Self:
         return self
