@@ -223,7 +223,8 @@ class Hall:
         body = msgspec.json.decode(entry.body, type=dict[str, Any])
         table = str(body["name"])
         if table in self.authored.values():
-            kept = [a for a in self.alarms if (a.code, a.table) != ("link.denied.not_followed", table)]
+            settled = (entry.kind, "link.denied.not_followed")
+            kept = [a for a in self.alarms if a.table != table or a.code not in settled]
             self._alarm([*kept, Alarm(entry.kind, table, entry.at_ms / 1000, {})])
         self.authored[bytes.fromhex(body["log_id"])] = table
 

@@ -214,8 +214,8 @@ class CentralEnd:
         """
         new = not self._log.head_of(log_id).seq and self._new_logs.get(table) != log_id
         if new and self.tables.commands(table) and self._log.chains_of(table):
-            self._new_logs[table] = log_id
             self.tables.turn_to(table, self._log.author_anew(table, wall_ms))
+            self._new_logs[table] = log_id
 
     def _begin_anew(self, peer: Peer, now: float, wall_ms: int) -> None:
         """Give up a chain of commands of which the table holds another history, or more than there is here.

@@ -261,7 +261,7 @@ def test_orders_that_begin_anew_take_the_place_of_their_refusal(evening: Evening
     own = b"C" * 16
     authored = [
         ("log.authored", b'{"v":1,"log_id":"%s","name":"T1"}' % n.hex().encode())
-        for n in (b"1" * 16, b"2" * 16)
+        for n in (b"1" * 16, b"2" * 16, b"3" * 16)
     ]
     evening.tell_raw(authored[:1], "", own)
     evening.tell_raw([("link.denied", b'{"v":1,"reason":"not_followed","key":"k","table":"T1"}')], "", own)
