@@ -25,6 +25,8 @@ class Patience(msgspec.Struct, frozen=True):
         again_s: before the next socket after a connection that was good.
         pause_s: before the next socket after any other one, the first time; it doubles.
         pause_most_s: see `pause_s`.
+        asleep_s: a look that comes later than this after its time means that this machine slept, or that its
+            thread waited for the disk: then silence says nothing about the station.
     """
 
     connect_s: float = 3.0
@@ -34,6 +36,7 @@ class Patience(msgspec.Struct, frozen=True):
     again_s: float = 0.2
     pause_s: float = 1.0
     pause_most_s: float = 5.0
+    asleep_s: float = 1.0
 
 
 class Dialing:
@@ -54,6 +57,8 @@ class Dialing:
         self._give_up_at = math.inf
         self._began_at = -math.inf
         self._well = False
+        self._awake_at = -math.inf
+        """When it was noticed last that this end had not looked."""
 
     @property
     def denied(self) -> bool:
@@ -85,7 +90,7 @@ class Dialing:
         self._denied.clear()
         self._well = True
         self._pause_s = self._patience.pause_s
-        self._give_up_at = heard_at + self._patience.silence_s
+        self._give_up_at = max(heard_at, self._awake_at) + self._patience.silence_s
 
     def refused(self) -> None:
         """Tell that the station answered the greeting with a refusal: it is waited for."""
@@ -111,8 +116,16 @@ class Dialing:
         self._pause_s = min(2 * self._pause_s, self._patience.pause_most_s)
 
     def gives_up(self, now: float) -> bool:
-        """Tell whether the socket has to be closed now, for another one at the next address."""
-        if now < self._give_up_at:
+        """Tell whether the socket has to be closed now, for another one at the next address.
+
+        A good connection is not given up for a silence in which this end did not look: it is asked once more.
+        """
+        late_s = now - self._give_up_at
+        if late_s < 0:
+            return False
+        if self._well and late_s > self._patience.asleep_s:
+            self._awake_at = now
+            self.well(now)
             return False
         self._next()
         self._open_at = now

@@ -77,10 +77,8 @@ class LinkThread(LoopThread[Head]):
         self._signer = signer
         self._jobs: queue.Queue[Job] = queue.Queue(queue_size)
         self._closed = True
-        self._following = False
-        self._applied: dict[bytes, int] = {}
-        """What had taken effect when `follow_commands` was called: a log that was made anew from the copy of
-        the station gets such commands once more."""
+        self._handed: dict[bytes, int] | None = None
+        """Of each chain of commands the last seq that was handed over or has taken effect; None: not yet."""
         self._status = LinkStatus(LinkState.OFF if link is None else LinkState.DOWN)
         self._reported = self._status
         self.stats = Stats(commit_seconds=COMMIT_S, batch_entries=BATCH_SIZES)
@@ -256,16 +254,18 @@ class LinkThread(LoopThread[Head]):
             self._post(lambda: resolve(job.future, result))
 
     def _follow(self, log: Log, applied: Mapping[bytes, int]) -> None:
-        self._following = True
-        self._applied = dict(applied)
+        self._handed = dict(applied)
         for log_id in log.chains_of(CENTRAL):
             self._hand_over(log.entries_of(log_id, applied.get(log_id, 0)))
 
     def _hand_over(self, entries: list[Entry]) -> None:
-        if self._following:  # else `_follow` finds them in the log
-            for entry in entries:
-                if entry.seq > self._applied.get(entry.log_id, 0):
-                    self._tell(self._on_command, entry)
+        if self._handed is None:
+            return  # `_follow` finds them in the log
+        for entry in entries:
+            # A log that was rebuilt from the station's copy gets commands again that have taken effect.
+            if entry.seq > self._handed.get(entry.log_id, 0):
+                self._handed[entry.log_id] = entry.seq
+                self._tell(self._on_command, entry)
 
     def _tell(self, listener: Callable[..., None] | None, *words: object) -> None:
         if listener is not None:

@@ -110,6 +110,27 @@ def test_a_command_reaches_the_table_over_restarts_of_both_and_takes_effect_once
     run(main)
 
 
+def test_a_command_that_took_effect_is_not_handed_over_again_to_a_log_that_lost_its_copy(
+    place, heard: Heard
+) -> None:
+    """So it is after a log was rebuilt: its own chain is whole, and says what is done."""
+
+    async def main() -> None:
+        central = heard.central()
+        endpoint = await central.start()
+        commands = [await central.command("T1", "clock.paused", b"%d" % n) for n in range(3)]
+        table = heard.table(place.settings(endpoint))
+        await table.start()
+        table.follow_commands({commands[0].log_id: 2})
+        await place.until(lambda: heard.commands == commands[2:])
+        later = await central.command("T1", "clock.resumed", b"{}")
+        await place.until(lambda: heard.commands == [commands[2], later])
+        await table.stop()
+        await central.stop()
+
+    run(main)
+
+
 def test_a_command_that_cannot_be_stored_fails_in_the_future_alone(place, heard: Heard) -> None:
     async def main() -> None:
         central = heard.central()
@@ -185,6 +206,33 @@ def test_a_table_goes_over_to_the_second_station_and_says_so(place, heard: Heard
         await standby.stop()
         with Log.open(place.folder / "standby.log") as log, Log.open(place.folder / "T1.log") as own:
             assert log.entries_of(own.log_id) == own.entries_of(own.log_id)
+
+    run(main)
+
+
+def test_a_table_that_slept_stays_with_its_first_station(place, heard: Heard) -> None:
+    """A machine that was suspended, or whose disk held up the thread, has not heard the station for long."""
+    slept_s = 0.0
+
+    async def main() -> None:
+        nonlocal slept_s
+        main_station, standby = heard.central(), heard.central(name="standby")
+        endpoint, other = await main_station.start(), await standby.start()
+        link = LinkSettings(
+            "T1", endpoint, place.central.public, place.keys["T1"], (other, place.central.public)
+        )
+        table = heard.table(link, clock=lambda: time.monotonic() + slept_s)
+        await table.start()
+        await table.append([EVENT], 1)
+        await place.until(lambda: table.status.acked == 1)
+        slept_s = 100.0
+        await table.append([EVENT], 2)
+        await place.until(lambda: table.status.acked == 2)
+        assert (table.status.endpoint, table.status.code) == (endpoint, "central.up")
+        assert table.stats.counts()["connects", ""] == 1
+        await table.stop()
+        await main_station.stop()
+        await standby.stop()
 
     run(main)
 

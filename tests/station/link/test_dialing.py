@@ -72,6 +72,18 @@ def test_a_station_that_says_nothing_more_is_given_up() -> None:
     assert d.gives_up(110.0)
 
 
+def test_a_silence_in_which_this_end_slept_is_not_the_stations() -> None:
+    """Else a slow disk or a suspended machine would send the table to the other station, where it stays."""
+    d = dialing()
+    d.well(100.0)
+    assert not d.gives_up(400.0)
+    d.well(100.0)  # what was heard last is as old as before
+    assert d.address == 0
+    assert d.next_deadline() == 410.0
+    assert d.gives_up(410.0)
+    assert d.address == 1
+
+
 def test_denied_everywhere_it_asks_again_ever_later_but_at_least_every_five_seconds() -> None:
     d, at, pauses = dialing(), 0.0, []
     for _ in range(5):
