@@ -8,6 +8,7 @@ from pathlib import Path
 from station.central.config import CentralConfig
 from station.central.config import load_config as load_central
 from station.ops.backup import Source
+from station.ops.restore import CENTRAL_INDEX, TABLE_INDEX
 from station.table.config import TableConfig
 from station.table.config import load_config as load_table
 
@@ -37,10 +38,12 @@ def source_of(path: Path) -> Source:
     if isinstance(config, CentralConfig):
         key = Path(config.secret_key)
         listed = (Path(config.allow_list), key.with_suffix(".pub"))
-        return Source("central", "", Path(config.home), "central.db", path, listed, (key,))
+        return Source("central", "", Path(config.home), "central.db", path, listed, (key,), (CENTRAL_INDEX,))
     named = [config.calibration, *config.tilesets]
     if config.central is not None:
         named.append(config.central.public_key)
+        if config.central.standby is not None:
+            named.append(config.central.standby.public_key)
     keys = (Path(config.secret_key),) if config.secret_key else ()
     beside = (*(Path(name) for name in named if name), *(key.with_suffix(".pub") for key in keys))
-    return Source("table", config.table, Path(config.home), "table.db", path, beside, keys)
+    return Source("table", config.table, Path(config.home), "table.db", path, beside, keys, (TABLE_INDEX,))

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import sqlite3
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,8 +19,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from station.log.database import plain_errors
 from station.log.log import Log
+from station.ops.databases import copy_database, damage_of
 from station.ops.manifest import BackedUp, BackupError, Manifest, sha256_of, write_manifest
 
 __all__ = ["Source", "back_up"]
@@ -29,6 +28,7 @@ __all__ = ["Source", "back_up"]
 _LEFT_OUT: Final = ("-wal", "-shm", "-journal", ".lock", ".part", ".pid", ".new", ".probe", ".fold")
 """Endings of files that mean nothing without the running process."""
 _DATABASE: Final = ".db"
+_ASIDE: Final = ".db.before-"
 _KEY: Final = ".key"
 
 
@@ -37,7 +37,9 @@ class Source:
     """What is backed up.
 
     `process`: ``table`` or ``central``; `log`: name of the log below `home`; `config`: the configuration
-    file; `beside`: files it names (allow-list, calibration, public keys); `keys`: secret key files.
+    file; `beside`: files it names (allow-list, calibration, public keys); `keys`: secret key files;
+    `made_anew`: files below `home` that the process makes anew from the log, and that would not fit an older
+    one.
     """
 
     process: str
@@ -47,6 +49,7 @@ class Source:
     config: Path
     beside: tuple[Path, ...] = ()
     keys: tuple[Path, ...] = ()
+    made_anew: tuple[str, ...] = ()
 
 
 def back_up(
@@ -61,7 +64,7 @@ def back_up(
         progress: called with the name of each file before it is copied.
 
     Raises:
-        BackupError: the folder exists, or lies in the home. LogError: the log cannot be read.
+        BackupError: the folder exists, or lies in the home; the log is damaged. LogError: it cannot be read.
         OSError: a file cannot be read or written. Nothing is left in each case.
     """
     target = target.absolute()
@@ -98,10 +101,9 @@ def _fill(source: Source, draft: Path, with_keys: bool, progress: Callable[[str]
                     progress(path.name)
                     _copy(path, _free(draft / folder / path.name))
     with Log.open(draft / "home" / source.log, read_only=True) as log:
+        _check(log, source.home)
         own, stored = log.head, log.pos_head
         log_id = log.log_id
-    for ending in ("-wal", "-shm"):
-        (draft / "home" / f"{source.log}{ending}").unlink(missing_ok=True)
     return Manifest(
         process=source.process,
         table=source.table,
@@ -118,39 +120,41 @@ def _fill(source: Source, draft: Path, with_keys: bool, progress: Callable[[str]
     )
 
 
+def _check(log: Log, home: Path) -> None:
+    """Refuse to make what could not be restored: told now, not on the day when it is needed."""
+    damage = damage_of(log)
+    if damage is not None:
+        raise BackupError(
+            f"The log in {home} does not hold ({damage}), and no backup was made.",
+            fix="Keep the earlier backups, copy the whole home as it is, and look with `quezhuo verify`.",
+        )
+
+
 def _of_home(source: Source, with_keys: bool) -> Iterator[Path]:
     """Give the files of the home: the log first, then other databases, then the rest."""
     log = source.home / source.log
     found = [path for path in sorted(source.home.rglob("*")) if path.is_file() and not path.is_symlink()]
-    wanted = [path for path in found if not path.name.endswith(_LEFT_OUT) and path != log]
+    left_out = {log, *(source.home / name for name in source.made_anew)}
+    wanted = [path for path in found if not _fleeting(path.name) and path not in left_out]
     secret = {path.resolve() for path in source.keys}
     if not with_keys:
         wanted = [path for path in wanted if path.suffix != _KEY and path.resolve() not in secret]
     return iter([log, *sorted(wanted, key=lambda path: path.suffix != _DATABASE)])
 
 
+def _fleeting(name: str) -> bool:
+    """Whether a file means nothing alone. Of a log that was moved aside, the write-ahead log is a part."""
+    return name.endswith(_LEFT_OUT) and _ASIDE not in name
+
+
 def _copy(path: Path, to: Path) -> None:
     to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.suffix == _DATABASE:
-        _copy_database(path, to)
+        copy_database(path, to)
     else:
         with contextlib.suppress(FileNotFoundError):  # thinned out meanwhile
             shutil.copyfile(path, to)
             to.chmod(stat.S_IMODE(path.stat().st_mode))
-
-
-def _copy_database(path: Path, to: Path) -> None:
-    to.touch(mode=0o600)
-    with plain_errors(path):
-        source = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-        try:
-            copy = sqlite3.connect(to)
-            try:
-                source.backup(copy, pages=-1)  # one step: a writer in between would make it begin again
-            finally:
-                copy.close()
-        finally:
-            source.close()
 
 
 def _free(path: Path) -> Path:

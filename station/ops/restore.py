@@ -17,11 +17,25 @@ from station.errors import LogInUse
 from station.log.chain import ZERO_HEAD
 from station.log.log import Log
 from station.log.rebuild import CopiedChain, chains_of, rebuild
+from station.ops.databases import damage_of
 from station.ops.manifest import BackupError, Manifest, read_manifest, sha256_of
 
-__all__ = ["TABLE_LOG", "Rebuilt", "check_backup", "rebuild_from_central", "restore"]
+__all__ = [
+    "CENTRAL_INDEX",
+    "TABLE_INDEX",
+    "TABLE_LOG",
+    "Rebuilt",
+    "check_backup",
+    "rebuild_from_central",
+    "restore",
+]
 
 TABLE_LOG: Final = "table.db"
+TABLE_INDEX: Final = "evidence.db"
+"""What a table knows of its photos, by position in its log; it is made anew when it is missing."""
+CENTRAL_INDEX: Final = "evidence/index.db"
+"""The same at the central station."""
+_BESIDE: Final = ("-wal", "-shm")
 
 
 def check_backup(backup: Path, progress: Callable[[str], None] = lambda _: None) -> Manifest:
@@ -39,14 +53,15 @@ def check_backup(backup: Path, progress: Callable[[str], None] = lambda _: None)
         if path.stat().st_size != file.size or sha256_of(path) != file.sha256:
             raise BackupError(f"{file.path} of the backup is damaged.", fix="Take another backup.")
     with Log.open(backup / "home" / manifest.log, read_only=True) as log:
-        found = log.verify()
-    if not found.ok or (found.entries, found.head) != (manifest.pos, manifest.head):
-        raise BackupError(
-            f"The log of the backup does not hold at entry {found.first_bad or found.entries}.",
-            fix="Take another backup.",
-        )
-    for ending in ("-wal", "-shm"):  # left by looking
-        (backup / "home" / f"{manifest.log}{ending}").unlink(missing_ok=True)
+        damage, head = damage_of(log), log.pos_head
+    if damage is None and (head.seq, head.hash.hex()) != (manifest.pos, manifest.head):
+        damage = f"it ends at entry {head.seq}, not at {manifest.pos}, or with another hash"
+    if damage is not None:
+        raise BackupError(f"The log of the backup does not hold ({damage}).", fix="Take another backup.")
+    for ending in _BESIDE:  # left by looking at a backup of an earlier version
+        left = backup / "home" / f"{manifest.log}{ending}"
+        if left.exists():
+            left.unlink()
     return manifest
 
 
@@ -71,7 +86,9 @@ def restore(
             was touched in each case.
     """
     manifest = check_backup(backup, progress)
-    home = home.absolute()
+    home = home.resolve()
+    if home.is_mount():
+        raise BackupError(f"{home} is a disk of its own.", fix="Name a folder on it, and set it as home.")
     filled = home.exists() and (not home.is_dir() or any(home.iterdir()))
     if filled and not force:
         raise BackupError(
@@ -91,9 +108,14 @@ def restore(
             to.chmod(file.mode & 0o777)
             _sync(to)
         aside = _aside(home) if filled else None
-        if home.exists():
-            home.rmdir()
-        draft.rename(home)
+        try:
+            if home.exists():
+                home.rmdir()
+            draft.rename(home)
+        except BaseException:
+            if aside is not None and not home.exists():
+                aside.rename(home)
+            raise
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
@@ -141,6 +163,8 @@ def rebuild_from_central(central: Path, table: str, home: Path, *, log_id: bytes
         draft = path.with_name(f"{TABLE_LOG}.rebuilding-{os.getpid()}")
         now = rebuild(draft, chain.log_id, chain.entries(), int(1000 * time.time()))
     aside = _moved_log(path)
+    for ending in ("", *_BESIDE):  # its positions are those of the earlier file
+        (home / f"{TABLE_INDEX}{ending}").unlink(missing_ok=True)
     draft.rename(path)
     _sync(path)
     _sync(home)
@@ -167,11 +191,11 @@ def _forked(table: str) -> BackupError:
 def _moved_log(path: Path) -> Path | None:
     """Move a log aside with what SQLite keeps beside it: that of another file would spoil the new one."""
     if not path.exists():
-        for ending in ("-wal", "-shm"):
+        for ending in _BESIDE:
             path.with_name(path.name + ending).unlink(missing_ok=True)
         return None
     aside = _aside(path)
-    for ending in ("-wal", "-shm"):
+    for ending in _BESIDE:
         beside = path.with_name(path.name + ending)
         if beside.exists():
             beside.rename(aside.with_name(aside.name + ending))

@@ -17,14 +17,14 @@ from station.evidence.sockets import EvidenceLink
 from station.evidence.table_thread import EvidenceSender
 from station.link.keys import load_pair, load_public
 from station.link.sockets import LinkSettings
+from station.ops.restore import TABLE_INDEX
 from station.table.config import TableConfig
 from station.table.photos import PhotoStore
 from station.table.runtime import Table
 
 __all__ = ["INDEX", "Removals", "listen_to", "sender_of"]
 
-INDEX = "evidence.db"
-"""File in the table's home: what is known of its photos."""
+INDEX = TABLE_INDEX
 _log = structlog.get_logger()
 
 

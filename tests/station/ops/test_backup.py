@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import shutil
 import sqlite3
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -16,6 +20,7 @@ from nacl.signing import SigningKey
 
 from station.cli.main import main
 from station.errors import LogError, LogInUse
+from station.evidence.shelf import Shelf
 from station.link.keys import generate, write_allow_list
 from station.log import verify_file
 from station.log.chain import REBUILT, Entry, store_hash
@@ -23,7 +28,8 @@ from station.log.log import Log
 from station.log.rebuild import rebuild
 from station.ops.backup import Source, back_up
 from station.ops.manifest import BackupError, read_manifest
-from station.ops.restore import check_backup, rebuild_from_central, restore
+from station.ops.restore import CENTRAL_INDEX, TABLE_INDEX, check_backup, rebuild_from_central, restore
+from tests.required import go_without
 
 TABLE = """
 home = "T1"
@@ -416,3 +422,118 @@ def test_a_damaged_copy_is_not_rebuilt_from(place: Path, tmp_path: Path) -> None
     with pytest.raises(LogError, match="Entry 3"):
         rebuild(tmp_path / "x.db", good[0].log_id, [*good[:2], *good[3:]], 9)
     assert not (tmp_path / "x.db").exists()
+
+
+# ---- what lies beside the log, and where the disk or another program is in the way ------------------------
+
+
+def test_a_ledger_that_its_table_holds_is_backed_up_all_the_same(place: Path) -> None:
+    """A machine's ledger lets nobody else read while the table runs; a backup neither waits nor lacks it."""
+    path = place / "T1" / "commands.db"
+    code = (
+        "import sys; from firmware_bridge.ledger import Intent, Ledger; from firmware_bridge.ops import Op;"
+        f"ledger = Ledger({str(path)!r}); ledger.intend(Intent(1, Op.ROLL_DICE, b'', 1, 1));"
+        "print('ready', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdin=PIPE, stdout=PIPE) as table:
+        assert table.stdout is not None
+        assert table.stdout.readline() == b"ready\n"
+        backup = back_up_table(place)
+        assert table.stdin is not None
+        table.stdin.close()
+    copy = sqlite3.connect(backup / "home" / "commands.db")
+    assert copy.execute("SELECT count(*) FROM entries").fetchone() == (1,)
+    copy.close()
+
+
+def test_a_backup_can_be_read_where_nothing_can_be_written(place: Path) -> None:
+    backup = back_up_table(place)
+    copy = sqlite3.connect(f"{(backup / 'home' / 'table.db').as_uri()}?mode=ro", uri=True)
+    assert copy.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    copy.close()
+    check_backup(backup)
+    assert [path.name for path in (backup / "home").glob("table.db*")] == ["table.db"]
+
+
+def test_a_backup_on_a_read_only_medium_is_restored(place: Path) -> None:
+    if os.geteuid() != 0:
+        go_without("root", "mounting a medium takes root")
+    backup, medium = back_up_table(place), place / "medium"
+    medium.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "none", medium], check=True)
+    try:
+        shutil.copytree(backup, medium / "backup")
+        subprocess.run(["mount", "-o", "remount,ro", medium], check=True)
+        restore(medium / "backup", place / "again")
+    finally:
+        subprocess.run(["umount", medium], check=True)
+    assert len(entries(place / "again" / "table.db")) == 5
+
+
+def test_a_damaged_log_is_told_when_it_is_backed_up_not_when_it_is_needed(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = place / "T1" / "table.db"
+    _write(log, "DROP TRIGGER entry_no_update")
+    db = sqlite3.connect(log, isolation_level=None)
+    db.execute("UPDATE entry SET body = x'00' WHERE pos = 3")
+    db.close()
+    before = set(place.iterdir())
+    assert main(["backup", "--config", str(place / "table.toml"), str(place / "b")]) == 2
+    assert "entry 3" in capsys.readouterr().err
+    assert set(place.iterdir()) == before
+
+
+def test_a_signature_of_a_table_that_does_not_hold_keeps_no_station_from_coming_back(place: Path) -> None:
+    with Log.open(place / "bad.db") as table, Log.open(place / "central" / "central.db") as central:
+        central.accept([("T1", entry) for entry in table.append([("log.checkpoint", b"{}")], 1)], 2)
+        book(central, 1)
+        assert not central.verify().ok
+    assert main(["backup", "--config", str(place / "central.toml"), str(place / "b")]) == 0
+    restore(place / "b", place / "again")
+
+
+def test_what_is_known_of_the_photos_is_made_anew_for_a_log_that_came_back(place: Path) -> None:
+    """It counts by position in the file, and would pass over what comes where it had been already."""
+    for name in (TABLE_INDEX, f"{TABLE_INDEX}-wal"):
+        (place / "T1" / name).write_bytes(b"")
+    backup = back_up_table(place)
+    assert not (backup / "home" / TABLE_INDEX).exists()
+    (place / "T1" / "table.db").unlink()
+    rebuild_from_central(place / "central" / "central.db", "T1", place / "T1")
+    assert list((place / "T1").glob(f"{TABLE_INDEX}*")) == []
+    assert Shelf(place / "central" / "evidence").index == place / "central" / CENTRAL_INDEX
+
+
+def test_a_log_that_was_moved_aside_is_backed_up_with_all_it_has(place: Path) -> None:
+    for name in ("table.db.before-20260101-000000", "table.db.before-20260101-000000-wal"):
+        (place / "T1" / name).write_bytes(name.encode())
+    backup = back_up_table(place)
+    assert len(list((backup / "home").glob("table.db.before-*"))) == 2
+
+
+def test_the_key_of_the_second_station_is_part_of_the_configuration(place: Path) -> None:
+    generate(place / "keys", "standby")
+    (place / "table.toml").write_text(
+        TABLE + '[central.standby]\nendpoint = "tcp://127.0.0.1:2"\npublic_key = "keys/standby.pub"\n'
+    )
+    assert (back_up_table(place) / "config" / "standby.pub").exists()
+
+
+def test_a_home_that_is_a_link_is_restored_to_where_it_leads(place: Path) -> None:
+    backup = back_up_table(place)
+    (place / "disk").mkdir()
+    (place / "home").symlink_to(place / "disk")
+    restore(backup, place / "home")
+    assert len(entries(place / "disk" / "table.db")) == 5
+
+
+def test_a_home_that_is_a_disk_of_its_own_is_refused_before_anything_is_touched(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backup = back_up_table(place)
+    monkeypatch.setattr(Path, "is_mount", lambda _: True)
+    before = set(place.iterdir())
+    with pytest.raises(BackupError, match="a disk of its own"):
+        restore(backup, place / "T1", force=True)
+    assert set(place.iterdir()) == before
