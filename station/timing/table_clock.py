@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from station.timing.hall_clock import ENDED, IDLE
 from station.timing.offset import OffsetFilter, Sample
 
 __all__ = ["SLEW", "TableClock"]
@@ -40,6 +41,8 @@ class TableClock:
     def __init__(self) -> None:
         self._offsets = OffsetFilter()
         self._told: _Told | None = None
+        self._run: str | None = None
+        """Run of the station that spoke last, and with which the clock is compared."""
         self._shown: tuple[float, float] | None = None
         """Table's clock when it was last asked, and what was shown then."""
         self._jumps = True
@@ -48,7 +51,8 @@ class TableClock:
     def on_value(self, key: str, body: bytes) -> None:
         """Take a value of the station; only ``clock`` is of interest. A damaged one is passed over.
 
-        An event of the clock (another count, another run) may make it jump; a repetition may not.
+        An event of the clock (another count, another run) may make it jump; a repetition may not. A second
+        station, whose clock nobody has started, does not end one that goes on.
         """
         if key != "clock":
             return
@@ -57,12 +61,15 @@ class TableClock:
         except (msgspec.DecodeError, RecursionError):
             return
         known = self._told
+        if self._run not in (None, told.run):
+            self._offsets = OffsetFilter()
+        self._run = told.run
+        if known is not None and _goes_on(known) and told.state == IDLE and told.run != known.run:
+            return
         if known is None or (told.n, told.boot) != (known.n, known.boot):
             self._jumps = True
             if known is not None and not known.running:
                 self._shown = None  # says nothing about a clock that now runs
-        if known is not None and told.run != known.run:
-            self._offsets = OffsetFilter()
         self._told = told
 
     def on_time(self, t1: float, t2: float, t3: float, t4: float) -> None:
@@ -115,7 +122,7 @@ class TableClock:
     def to_json(self, now: float) -> dict[str, Any] | None:
         """Return the object of the table's state; None when nothing is known."""
         remaining = self.remaining_s(now)
-        if remaining is None or self._told is None or self._told.state == "idle":
+        if remaining is None or self._told is None or self._told.state == IDLE:
             return None
         return {"state": self._told.state, "remaining_s": math.ceil(remaining), "running": self._told.running}
 
@@ -127,6 +134,10 @@ class TableClock:
         if not self._told.running:
             return left
         estimate = self._offsets.at(now)
-        if estimate is None or self._told.boot != self._told.run:
+        if estimate is None or not self._told.boot == self._told.run == self._run:
             return None
         return max(0.0, left - max(0.0, now + estimate.offset - self._told.at_ms / 1000))
+
+
+def _goes_on(told: _Told) -> bool:
+    return told.state not in (IDLE, ENDED)

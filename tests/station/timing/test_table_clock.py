@@ -194,6 +194,38 @@ def test_a_clock_that_was_never_started_does_not_hold_the_one_that_is() -> None:
     hall.look()
     hall.countdown = Countdown("running", 500.0, hall.station_time, True, "next", 1)
     hall.say()
-    assert hall.table.remaining_s(hall.table_time) is None
+    assert hall.look() == pytest.approx(600, abs=0.1)  # until the two clocks were compared
     hall.exchange()
     assert hall.look() == pytest.approx(500, abs=0.01)
+
+
+@pytest.mark.parametrize("ahead", [-4000.0, 1e6], ids=["started later", "started long ago"])
+def test_a_second_station_whose_clock_nobody_started_does_not_end_the_halls(ahead: float) -> None:
+    hall = Hall()
+    hall.exchange()
+    hall.event(3600)
+    hall.look()
+    main, hall.ahead = hall.ahead, hall.ahead + ahead
+    hall.table.on_value("clock", msgspec.json.encode(Countdown().to_json("the other's boot")))
+    for _ in range(10):
+        hall.exchange()
+        hall.now += 10
+        hall.look()
+    assert hall.shown[-1] == pytest.approx(3500, abs=0.2)
+    hall.ahead = main  # back at the first, where time was given meanwhile
+    hall.event(3700)
+    hall.exchange()
+    assert hall.look() == pytest.approx(3700, abs=0.2)
+
+
+def test_a_second_station_whose_clock_was_started_counts() -> None:
+    hall = Hall()
+    hall.exchange()
+    hall.event(3600)
+    hall.look()
+    hall.run = "the other's boot"
+    hall.ahead += 1e6
+    hall.countdown = Countdown("running", 1200, hall.station_time, True, hall.run, 1)
+    hall.say()
+    hall.exchange()
+    assert hall.look() == pytest.approx(1200, abs=0.1)
