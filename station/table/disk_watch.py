@@ -25,11 +25,13 @@ class DiskWatch:
     def __init__(self, folder: Path) -> None:
         self.code: str | None = None
         """``table.disk_full`` or ``table.disk_refuses``; None: nothing was refused of late."""
+        self._refusals = 0
         self._probe = folder / "disk.probe"
         self._looked_at = float("-inf")
 
     def refused(self, code: str) -> bool:
         """Note a refusal by the code of its error; tell whether that is news."""
+        self._refusals += 1
         before, self.code = self.code, "table.disk_full" if code == FULL else "table.disk_refuses"
         return self.code != before
 
@@ -46,8 +48,9 @@ class DiskWatch:
         """
         if self.code is None or now - self._looked_at < LOOK_EVERY_S:
             return False
-        self._looked_at = now
-        return await asyncio.to_thread(self._fits) and self.took()
+        self._looked_at, refusals = now, self._refusals
+        fits = await asyncio.to_thread(self._fits)
+        return fits and refusals == self._refusals and self.took()  # what was refused meanwhile is newer
 
     def _fits(self) -> bool:
         try:

@@ -59,6 +59,20 @@ def test_the_disk_is_looked_at_once_a_second_after_a_refusal_and_never_otherwise
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_is_refused_while_the_disk_is_looked_at_is_not_taken_for_mended(tmp_path: Path) -> None:
+    async def look() -> None:
+        watch = DiskWatch(tmp_path)
+        watch.refused("log.full")
+        looking = asyncio.create_task(watch.look(10.0))
+        await asyncio.sleep(0)  # its small file is being written
+        watch.refused("log.full")
+        assert not await looking
+        assert watch.code == "table.disk_full"
+        assert await watch.look(11.0)
+
+    asyncio.run(look())
+
+
 def test_a_disk_whose_folder_is_gone_counts_as_refusing(tmp_path: Path) -> None:
     watch = DiskWatch(tmp_path / "gone")
     watch.refused("log.io")
