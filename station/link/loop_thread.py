@@ -98,7 +98,10 @@ class LoopThread(Generic[Ready]):
         if self._finished is not None:
             done, _ = await asyncio.wait([self._finished], timeout=timeout_s)
             if not done:
-                raise LinkError(f"The thread {self._name} did not end in {timeout_s} s.")
+                raise LinkError(
+                    f"The thread {self._name} did not end in {timeout_s:g} s.",
+                    fix="Its disk may hang: look at that, then start the process again.",
+                )
             self._finished.exception()  # taken note of; `finished` raises it
         self._waker.close()
 
@@ -126,7 +129,8 @@ class LoopThread(Generic[Ready]):
     def _finish(self, ready: asyncio.Future[Ready], error: BaseException | None) -> None:
         self._ended()
         if not ready.done():
-            resolve(ready, error or LinkError(f"The thread {self._name} ended early."))
+            early = LinkError(f"The thread {self._name} ended early.", fix="Start the process again.")
+            resolve(ready, error or early)
             error = None
         if self._finished is not None:
             resolve(self._finished, error)

@@ -165,7 +165,7 @@ class LinkThread(LoopThread[Head]):
             while True:
                 job = self._jobs.get_nowait()
                 if isinstance(job, Append):
-                    resolve(job.future, LogError("The log is closed."))
+                    resolve(job.future, LogError("The log is closed.", fix="Start the table again."))
 
     # From here on: the worker thread.
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 import zmq
@@ -78,6 +80,37 @@ def test_what_is_queued_is_stored_before_the_thread_stops(place) -> None:
         futures = [table.append([EVENT], 1000) for _ in range(50)]
         await table.stop()
         assert [entry.seq for future in futures for entry in await future] == list(range(1, 51))
+
+    run(main)
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_thread_that_is_stopped_while_it_starts_ends_and_lets_the_log_go(
+    place, monkeypatch: pytest.MonkeyPatch, linked: bool
+) -> None:
+    """Opening takes long where an old log is brought up to date."""
+    opening, go_on, real, long_s = threading.Event(), threading.Event(), Log.open, 20.0
+
+    def slow(*args: Any, **more: Any) -> Log:
+        opening.set()
+        assert go_on.wait(long_s)
+        return real(*args, **more)
+
+    async def main() -> None:
+        table = place.table_thread(place.settings("tcp://127.0.0.1:9") if linked else None)
+        with monkeypatch.context() as patched:
+            patched.setattr(Log, "open", slow)
+            starting = asyncio.create_task(table.start())
+            assert await asyncio.to_thread(opening.wait, long_s)
+            queued = table.append([EVENT], 1)
+            stopping = asyncio.create_task(table.stop())
+            await asyncio.sleep(0)
+            go_on.set()
+            await stopping
+        assert await starting == ZERO_HEAD
+        assert [entry.seq for entry in await queued] == [1]
+        with Log.open(place.folder / "T1.log") as log:
+            assert log.head.seq == 1
 
     run(main)
 
