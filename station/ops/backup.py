@@ -133,13 +133,39 @@ def _check(log: Log, home: Path) -> None:
 def _of_home(source: Source, with_keys: bool) -> Iterator[Path]:
     """Give the files of the home: the log first, then other databases, then the rest."""
     log = source.home / source.log
-    found = [path for path in sorted(source.home.rglob("*")) if path.is_file() and not path.is_symlink()]
     left_out = {log, *(source.home / name for name in source.made_anew)}
-    wanted = [path for path in found if not _fleeting(path.name) and path not in left_out]
+    wanted = [
+        path for path in sorted(_files(source.home)) if not _fleeting(path.name) and path not in left_out
+    ]
     secret = {path.resolve() for path in source.keys}
     if not with_keys:
         wanted = [path for path in wanted if path.suffix != _KEY and path.resolve() not in secret]
     return iter([log, *sorted(wanted, key=lambda path: path.suffix != _DATABASE)])
+
+
+def _files(home: Path) -> Iterator[Path]:
+    """Give all files below a folder, also behind links: photographs may lie on a disk of their own.
+
+    Raises:
+        BackupError: a link leads nowhere. OSError: a folder cannot be read.
+    """
+    seen: set[str] = set()
+    for folder, below, names in os.walk(home, followlinks=True, onerror=_raise):
+        if os.path.realpath(folder) in seen:
+            below.clear()  # a link leads back to where we were
+            continue
+        seen.add(os.path.realpath(folder))
+        for path in (Path(folder, name) for name in names):
+            if path.is_symlink() and not path.exists():
+                raise BackupError(
+                    f"The link {path} leads nowhere.", fix="Connect its disk, or remove the link."
+                )
+            if path.is_file():
+                yield path
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 def _fleeting(name: str) -> bool:

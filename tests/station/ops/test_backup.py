@@ -512,6 +512,24 @@ def test_a_log_that_was_moved_aside_is_backed_up_with_all_it_has(place: Path) ->
     assert len(list((backup / "home").glob("table.db.before-*"))) == 2
 
 
+def test_photographs_on_a_disk_of_their_own_are_backed_up_too(place: Path) -> None:
+    photos = place / "T1" / "photos"
+    photos.rename(place / "big")
+    photos.symlink_to(place / "big")
+    (place / "big" / "round").symlink_to(place / "T1")
+    backup = back_up_table(place)
+    kept = [str(path.relative_to(backup / "home")) for path in backup.rglob("*.jpg")]
+    assert kept == ["photos/a.jpg"]
+
+
+def test_a_disk_that_is_not_there_is_told_of(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.rmtree(place / "T1" / "photos")
+    (place / "T1" / "photos").symlink_to(place / "not mounted")
+    assert main(["backup", "--config", str(place / "table.toml"), str(place / "b")]) == 2
+    assert "leads nowhere" in capsys.readouterr().err
+    assert not (place / "b").exists()
+
+
 def test_the_key_of_the_second_station_is_part_of_the_configuration(place: Path) -> None:
     generate(place / "keys", "standby")
     (place / "table.toml").write_text(
