@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -17,6 +17,13 @@ REMOVED = "evidence.removed"
 DRAW = "draw"
 _COUNTED = "(SELECT coalesce(max(value), 0.0) FROM meta WHERE name = 'counted_s')"
 """Seconds that the process has counted so far, see `Index.count`."""
+
+
+class _Appeal(msgspec.Struct):
+    hand: Annotated[int, msgspec.Meta(ge=-m.MAX_NUMBER, le=m.MAX_NUMBER)] | None = None
+
+
+_of_appeal = msgspec.json.Decoder(_Appeal)
 
 
 class Book:
@@ -159,9 +166,9 @@ class Book:
     def _appeal(self, entry: Entry) -> None:
         """An appeal keeps its hand's photos, or all of the session's, until it is decided."""
         try:
-            hand = msgspec.json.decode(entry.body, type=dict[str, Any]).get("hand")
-        except msgspec.DecodeError:
-            hand = None
+            hand = _of_appeal.decode(entry.body).hand
+        except (msgspec.DecodeError, RecursionError):
+            hand = None  # of all hands
         self._db.execute(
             "UPDATE photo SET disputed = 1, at_ms = ?, appeals = max(0, appeals + ?)"
             " WHERE log_id = ? AND (? IS NULL OR hand = ?)",
