@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace as changed
 
 from station import messages as m
-from station.places import Place
+from station.places import SIDES, Place
 from station.state import (
     STEP_STAGES,
     ClaimState,
@@ -32,6 +32,8 @@ def fold(state: Session, event: Event) -> Session:
 
 
 def _opened(state: Session, event: Event, body: m.SessionOpened) -> Session:
+    if len(body.players) > SIDES:
+        raise ValueError(f"{len(body.players)} players")
     places = tuple(PlaceState(n, c) for n, c in zip(body.players, body.chips, strict=True))
     return Session(
         stage=Stage.START,

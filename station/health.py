@@ -26,7 +26,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     phase: _Code
     machine: _Code | None
     camera: _Code
-    log_pos: Annotated[int, msgspec.Meta(ge=0)]
+    log_pos: Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
 
 
 _decoder = msgspec.json.Decoder(Health)
@@ -43,4 +43,7 @@ def decode(body: bytes) -> Health:
     Raises:
         msgspec.DecodeError: it is none.
     """
-    return _decoder.decode(body)
+    try:
+        return _decoder.decode(body)
+    except RecursionError:
+        raise msgspec.DecodeError("it is nested too deep") from None

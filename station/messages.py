@@ -11,6 +11,7 @@ every log that was ever written can still be read.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 import msgspec
@@ -424,6 +425,13 @@ EVENTS: dict[str, type[Body]] = {
 
 KIND_OF: dict[type[Body], str] = {body: kind for kind, body in EVENTS.items()}
 
+MAX_NUMBER = 1 << 40
+"""Greatest integer of an event, either way: sums of a great many still fit into 64 bits."""
+MAX_DEPTH = 64
+"""Most levels of lists and objects inside an event."""
+_ODD = re.compile(rb"\d{13}")
+"""What an event with a greater number holds; a hash may hold it too."""
+
 _encoder = msgspec.json.Encoder()
 _decoders = {kind: msgspec.json.Decoder(body) for kind, body in EVENTS.items()}
 
@@ -448,11 +456,34 @@ def decode(kind: str, body: bytes) -> Body | None:
     """Return the body of a logged event; None for a kind this version does not know.
 
     Raises:
-        msgspec.DecodeError: the bytes are not such a body, or one of a newer version.
+        msgspec.DecodeError: the bytes are not such a body, or one of a newer version, or they hold a number
+            or a nesting that nothing here has a use for: a table may book what it likes, and whoever counts,
+            stores or shows it must not fail because of that.
     """
     decoder = _decoders.get(kind)
     if decoder is None:
         return None
+    try:
+        read = _read(kind, body, decoder)
+        if _ODD.search(body) or body.count(b"[") + body.count(b"{") > MAX_DEPTH:
+            _check(msgspec.to_builtins(read), MAX_DEPTH)
+    except RecursionError:
+        raise msgspec.DecodeError(f"{kind} is nested too deep") from None
+    return read
+
+
+def _check(value: Any, depth: int) -> None:
+    """Raise where a value holds a number beyond `MAX_NUMBER`, or more levels than `depth`."""
+    if isinstance(value, int) and abs(value) > MAX_NUMBER:
+        raise msgspec.DecodeError(f"a number of {value.bit_length()} bits")
+    if isinstance(value, dict | list | tuple):
+        if not depth:
+            raise msgspec.DecodeError(f"more than {MAX_DEPTH} levels")
+        for inner in value.values() if isinstance(value, dict) else value:
+            _check(inner, depth - 1)
+
+
+def _read(kind: str, body: bytes, decoder: msgspec.json.Decoder[Body]) -> Body:
     version, current = _versions.decode(body).v, _CURRENT[kind]
     if version == current:
         return decoder.decode(body)

@@ -16,6 +16,7 @@ from station.guarding import BODY_S, MAX_BODY, SHOWN_S
 from station.link.replicate import Limits, SenderTimes
 from station.link.said import MAX_VALUE
 from station.log import chain
+from station.messages import MAX_DEPTH, MAX_NUMBER
 from station.ops.health import FULL_BYTES, LOW_BYTES
 from station.serving import BACKLOG, MANY_FILES
 from tests.required import go_without
@@ -36,6 +37,11 @@ def _size(number: int) -> str:
 
 LIMITS = (
     ("body of an event", _size(chain.MAX_BODY), "422 `bad_request`; nothing is booked"),
+    (
+        "integer in an event",
+        f"2^{MAX_NUMBER.bit_length() - 1} either way; {MAX_DEPTH} levels of nesting",
+        "422 `bad_request`; of a table at the station: `table.unreadable`",
+    ),
     ("kind of an event", f"{chain.MAX_KIND} bytes", "never, kinds are ours"),
     (
         "entries of one table",
