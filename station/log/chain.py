@@ -165,11 +165,18 @@ def link(log_id: bytes, head: Head, events: Iterable[tuple[str, bytes]], at_ms: 
 
 
 def store_hash(prev: bytes, pos: int, source: str, received_ms: int, entry: bytes) -> bytes:
-    """Hash a file's own columns together with the hash of the entry that it stored (32 bytes)."""
+    """Hash a file's own columns together with the hash of the entry that it stored (32 bytes).
+
+    Raises:
+        ValueError: a number or the source does not fit.
+    """
     name = source.encode()
     digest = hashlib.blake2b(prev, digest_size=HASH_SIZE)
     digest.update(_STORE_MAGIC)
-    digest.update(_FIXED.pack(pos, received_ms, len(name)))
+    try:
+        digest.update(_FIXED.pack(pos, received_ms, len(name)))
+    except struct.error as error:
+        raise ValueError("a position, a time or a source does not fit") from error
     digest.update(name)
     digest.update(entry)
     return digest.digest()

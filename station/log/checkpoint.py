@@ -94,7 +94,7 @@ def read(body: bytes) -> Checkpoint | None:
     """Read the body of a checkpoint; None when it is none."""
     try:
         return _decoder.decode(body)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None
 
 

@@ -66,7 +66,8 @@ def migrate(db: sqlite3.Connection, application_id: int) -> None:
     try:
         triggers = db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
         for (name,) in triggers:
-            db.execute(f'DROP TRIGGER "{name}"')
+            quoted = str(name).replace('"', '""')
+            db.execute(f'DROP TRIGGER "{quoted}"')
         if application_id == APPLICATION_ID:
             _from_2(db)
         else:
@@ -116,6 +117,9 @@ def _table_entries(db: sqlite3.Connection) -> None:
     log_id = row[0] if row is not None else bytes(LOG_ID_SIZE)
     prev = GENESIS
     for seq, at_ms, digest in db.execute("SELECT seq, at_ms, hash FROM entry_1 ORDER BY seq").fetchall():
-        store = store_hash(prev, seq, "", at_ms, digest)
+        try:
+            store = store_hash(prev, seq, "", at_ms, digest)
+        except (TypeError, ValueError) as error:
+            raise sqlite3.DatabaseError(f"entry {seq}: {error}") from error
         db.execute(_FROM_TABLE, (log_id, prev, store, seq))
         prev = store

@@ -17,6 +17,10 @@ _QUARANTINE = (
 )
 _RELEASE = "SELECT id, quarantine, received_ms, released_by, why, seq, hash FROM release ORDER BY id"
 _OF_RELEASE = ("table", "log_id", "reason")
+_ROW = (int, str, int, bytes, str, int, bytes)
+"""Types of the first columns of a quarantine: a table that was made anew may hold others."""
+_EVIDENCE = (str, int, bytes, bytes)
+_RELEASE_ROW = (int, int, int, str, str, int, bytes)
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -33,9 +37,6 @@ def misfits(db: sqlite3.Connection, said: list[Said]) -> list[str]:
     Args:
         db: the file.
         said: what its entries say, in their order.
-
-    Raises:
-        KeyError, TypeError, ValueError: a body is not of the known form.
     """
     forks = [item for item in said if item.kind == FORK]
     releases = [item for item in said if item.kind != FORK]
@@ -58,7 +59,7 @@ def _in_turn(said: list[Said]) -> bool:
     still: dict[str, tuple[int, Said]] = {}
     number = 0
     for item in said:
-        chain = item.body["log_id"]
+        chain = str(item.body.get("log_id"))
         if item.kind == FORK:
             number += 1
             if chain in still:
@@ -66,38 +67,35 @@ def _in_turn(said: list[Said]) -> bool:
             still[chain] = (number, item)
             continue
         begun, fork = still.pop(chain, (0, item))
-        if item.body["quarantine"] != begun:
+        if item.body.get("quarantine") != begun:
             return False
-        if any(item.body[name] != fork.body[name] for name in _OF_RELEASE):
+        if any(item.body.get(name) != fork.body.get(name) for name in _OF_RELEASE):
             return False
     return True
 
 
 def _release_holds(row: tuple[Any, ...], item: Said) -> bool:
+    if tuple(map(type, row)) != _RELEASE_ROW:
+        return False
     _, quarantine, received_ms, by, why, seq, digest = row
-    said = item.body
-    found = (quarantine, received_ms, by, why, seq, digest.hex())
-    return found == (
-        said["quarantine"],
-        item.received_ms,
-        said["by"],
-        said["why"],
-        said["seq"],
-        said["hash"],
-    )
+    found = {"quarantine": quarantine, "by": by, "why": why, "seq": seq, "hash": digest.hex()}
+    return received_ms == item.received_ms and found.items() <= item.body.items()
 
 
 def _quarantine_holds(row: tuple[Any, ...], item: Said) -> bool:
     """Tell whether a row of the quarantine is what its entry says, and its evidence what it was."""
-    _, source, received, log_id, reason, seq, digest, *evidence = row
-    said = item.body
-    found = (source, received, log_id.hex(), reason, seq, digest.hex())
-    if found != (said["table"], item.received_ms, said["log_id"], said["reason"], said["seq"], said["hash"]):
+    _, source, received_ms, log_id, reason, seq, digest, *evidence = row
+    if tuple(map(type, row[: len(_ROW)])) != _ROW:
+        return False
+    found = {"table": source, "log_id": log_id.hex(), "reason": reason, "seq": seq, "hash": digest.hex()}
+    if received_ms != item.received_ms or not found.items() <= item.body.items():
         return False
     kept = evidence.count(None) == 0
-    if said.get("kept", kept) != kept or (not kept and evidence.count(None) != len(evidence)):
+    if item.body.get("kept", kept) != kept or (not kept and evidence.count(None) != len(evidence)):
         return False
     if not kept:
         return True
+    if tuple(map(type, evidence)) != _EVIDENCE:
+        return False
     kind, at_ms, body, prev = evidence
     return bool(entry_hash(prev, log_id, seq, kind, at_ms, body) == digest)

@@ -193,7 +193,7 @@ class Walk:
                     self.quarantines.clear()
             else:
                 self.authored[bytes.fromhex(body["log_id"])] = str(body["name"])
-        except (msgspec.DecodeError, KeyError, ValueError, TypeError):
+        except (msgspec.DecodeError, RecursionError, KeyError, ValueError, TypeError):
             return "bytes", "its body is not of the known form"
         return None
 

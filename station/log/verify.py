@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from station.errors import NotALog
 from station.log import quarantines
 from station.log.anchor import expected
 from station.log.chain import Entry, Stored
@@ -25,6 +26,9 @@ _TEXTS = {
     "quarantine": "The quarantine is not what the entries say of it.",
     "release": "The releases from quarantine are not what the entries say of them.",
 }
+_TABLES = ("entry", "author", "quarantine", "release", "meta")
+_ROW = (int, str, int, bytes, bytes, bytes, int, str, int, bytes, bytes, bytes)
+"""Types of the columns of an entry, as they are read: a table that was made anew may hold others."""
 
 
 def verify_file(path: Path, expect: bytes | str | None = None, key: bytes | None = None) -> dict[str, Any]:
@@ -52,11 +56,12 @@ def verify_database(
     """Verify an open log; see `verify_file`."""
     wanted, db = expected(expect), database.connection
     with plain_errors(database.path):
+        _no_views(database)
         walk = Walk(identity(database), wanted)
         db.execute("BEGIN")  # one state of the file, whatever its writer does meanwhile
     try:
         walk.through(_stored(db))
-        misfits = list(walk.misfits)
+        misfits = [*_before_the_first(db), *walk.misfits]
         if not walk.broken:  # else what the entries say of the rest is not known
             misfits += _tables(db, walk)
         misfits += _file(db)
@@ -86,8 +91,30 @@ def _hex(key: bytes | None) -> str:
     return "" if key is None else key.hex()
 
 
+def _no_views(database: Database) -> None:
+    """Refuse a file with a view in the place of a table: reading it may never end."""
+    views = "SELECT lower(name) FROM sqlite_master WHERE type = 'view'"
+    for (name,) in database.connection.execute(views).fetchall():
+        if name in _TABLES:
+            raise NotALog(
+                f"The file {database.path} has a view where a log has its table {name}.",
+                fix="Restore it from a backup.",
+            )
+
+
+def _before_the_first(db: sqlite3.Connection) -> list[Misfit]:
+    """Look for rows that the walk, which begins at position 1, does not meet, and readers of a chain do."""
+    with suppress(sqlite3.DatabaseError):  # then the walk has said so
+        (least,) = db.execute("SELECT min(pos) FROM entry").fetchone()
+        if least is not None and least < 1:
+            return [Misfit("order", "positions are counted from 1", least)]
+    return []
+
+
 def _stored(db: sqlite3.Connection) -> Iterator[Stored]:
     for row in db.execute(SELECT, (0, -1)):
+        if tuple(map(type, row)) != _ROW:
+            raise TypeError("a column holds something else than it should")
         pos, source, received_ms, prev, digest, *entry = row
         yield Stored(pos, source, received_ms, prev, digest, Entry(*entry))
 

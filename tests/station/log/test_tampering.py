@@ -357,3 +357,78 @@ def test_flipped_bytes_anywhere_in_the_file_never_pass_as_good(
         with Log.open(damaged, read_only=True) as log:
             assert log.entries() == before
     assert found > 0
+
+
+@pytest.mark.parametrize("pos", [0, -1, -(2**63)])
+def test_rows_before_the_first_position_are_found(full: Path, pos: int) -> None:
+    """A reader of a chain would meet them, and the walk from position 1 on would not."""
+    tamper(full, f"UPDATE entry SET pos = {pos} WHERE pos = 12")
+    found = verify_file(full)
+    assert (found["ok"], found["first_bad"]) == (False, pos)
+    assert found["misfits"][0]["what"] == "order"
+
+
+@pytest.mark.parametrize("column", [c for c in COLUMNS if c != "pos"])
+@pytest.mark.parametrize("value", [None, 7, 1.5, "t" * 16, b"b" * 16, "x" * 70_000])
+def test_what_a_column_cannot_hold_is_a_finding_like_any_other(
+    full: Path, column: str, value: object
+) -> None:
+    """The table may have been made anew without the types that it should have."""
+    db = sqlite3.connect(full)
+    db.execute(f"CREATE TABLE loose (pos INTEGER PRIMARY KEY, {', '.join(COLUMNS[1:])})")
+    db.execute(f"INSERT INTO loose SELECT {', '.join(COLUMNS)} FROM entry")
+    for name in ("no_update", "no_delete", "in_order", "once"):
+        db.execute(f"DROP TRIGGER entry_{name}")
+    db.execute("DROP TABLE entry")
+    db.execute("ALTER TABLE loose RENAME TO entry")
+    db.execute(f"UPDATE entry SET {column} = ? WHERE pos = 3", (value,))
+    db.commit()
+    db.close()
+    found = verify_file(full)
+    assert (found["ok"], found["first_bad"]) == (False, 3)
+    assert {misfit["what"] for misfit in found["misfits"]} >= {"schema"}
+
+
+@pytest.mark.parametrize(
+    "column", ["source", "log_id", "reason", "seq", "hash", "kind", "at_ms", "body", "prev"]
+)
+@pytest.mark.parametrize("value", [None, 7, "t" * 16, b"b"])
+def test_what_a_column_of_the_quarantine_cannot_hold_is_a_finding(
+    full: Path, column: str, value: object
+) -> None:
+    db = sqlite3.connect(full)
+    db.execute("CREATE TABLE loose (id INTEGER PRIMARY KEY, source, received_ms, log_id, reason, seq, hash,"
+               " kind, at_ms, body, prev)")  # fmt: skip
+    db.execute("INSERT INTO loose SELECT * FROM quarantine")
+    db.executescript(
+        "".join(f"DROP TRIGGER quarantine_{name};" for name in ("no_update", "no_delete", "once"))
+        + "DROP TABLE quarantine; ALTER TABLE loose RENAME TO quarantine;"
+    )
+    db.execute(f"UPDATE quarantine SET {column} = ? WHERE id = 1", (value,))
+    db.commit()
+    db.close()
+    assert [found["what"] for found in verify_file(full)["misfits"]] == ["quarantine", "schema"]
+
+
+def test_an_own_entry_of_no_known_form_is_named(full: Path, tmp_path: Path) -> None:
+    deep = b'{"a":' + b"[" * 50_000 + b"]" * 50_000 + b"}"
+    raw = full.read_bytes()
+    for kind in ("link.fork", "log.authored", "log.rebuilt", "log.checkpoint"):
+        for body in (deep, b"{}", b"[]", b"\xff", b'{"seq":[1],"log_id":1,"name":2}'):
+            copy = tmp_path / "copy.log"
+            copy.write_bytes(raw)
+            with Log.open(copy) as log:
+                log.append([(kind, body)], 3000)
+            assert verify_file(copy)["ok"] is False, (kind, body[:20])
+
+
+@pytest.mark.parametrize("name", ["entry", "ENTRY", "meta", "author", "quarantine"])
+def test_a_view_in_the_place_of_a_table_is_refused_before_it_is_read(full: Path, name: str) -> None:
+    """Reading it would never end."""
+    endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+    db = sqlite3.connect(full)
+    db.execute(f"ALTER TABLE {name} RENAME TO other")
+    db.execute(f"CREATE VIEW {name} AS SELECT * FROM other WHERE ({endless}) > 0")
+    db.close()
+    with pytest.raises(NotALog, match="view"):
+        verify_file(full)
