@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from station.plain import lines
+
 OK, NO, BAD_INPUT, REFUSED = 0, 1, 2, 3
 """Exit statuses: done/yes, the answer is no, bad usage or input, the environment refuses."""
 
@@ -18,8 +20,8 @@ def emit(value: Any) -> None:
 
 
 def say(text: str = "") -> None:
-    """Print one line for a person on stdout."""
-    sys.stdout.write(text + "\n")
+    """Print one line for a person on stdout, or several."""
+    sys.stdout.write(lines(text) + "\n")
     sys.stdout.flush()
 
 
@@ -34,7 +36,7 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 def note(text: str) -> None:
     """Print one line on stderr: progress and remarks, never results."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(lines(text) + "\n")
     sys.stderr.flush()
 
 

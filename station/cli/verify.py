@@ -10,6 +10,7 @@ from station.cli.output import NO, OK, counted, emit, say
 from station.errors import ConfigError
 from station.link.keys import load_verify
 from station.log.verify import verify_file
+from station.plain import one_line
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
         emit(result)
     else:
         for line in _lines(arguments, result, None if key is None else key.hex()):
-            say(line)
+            say(one_line(line))
     return OK if result["ok"] else NO
 
 

@@ -15,6 +15,8 @@ from typing import Any, Final
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from station.plain import lines, one_line
+
 __all__ = ["LEVELS", "redacted", "set_up"]
 
 LEVELS: Final = ("debug", "info", "warning", "error")
@@ -34,10 +36,12 @@ _FIRST: Final = ("time", "level", "process", "table", "event")
 class _Stderr(logging.Handler):
     """Writes to whatever stderr is at that moment; a log that cannot be written ends no process."""
 
+    json = True
+
     def emit(self, record: logging.LogRecord) -> None:
         """Write one line."""
         try:
-            line = self.format(record)
+            line = lines(self.format(record)) if self.json else self.format(record)
             sys.stderr.write(line + "\n")
             sys.stderr.flush()
         except (OSError, ValueError, AttributeError):  # disk full, closed, none at all
@@ -64,6 +68,7 @@ def set_up(process: str, *, table: str = "", level: str = "info", terminal: bool
     shown: list[Processor] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta]
     if readable:
         shown += [
+            _harmless,
             structlog.dev.ConsoleRenderer(
                 colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback,
                 timestamp_key="time",
@@ -77,6 +82,7 @@ def set_up(process: str, *, table: str = "", level: str = "info", terminal: bool
             structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
         ]
     handler = _Stderr()
+    handler.json = not readable
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=first, processors=shown))
     root = logging.getLogger()
     for old in [old for old in root.handlers if isinstance(old, _Stderr)]:
@@ -112,6 +118,11 @@ def _hidden(name: str, value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_hidden("", inner) for inner in value]
     return value
+
+
+def _harmless(_: WrappedLogger, __: str, entry: EventDict) -> EventDict:
+    """Let no text from elsewhere steer a terminal; the renderer's own colours come after."""
+    return {name: one_line(value) if isinstance(value, str) else value for name, value in entry.items()}
 
 
 def _named(process: str, table: str) -> Processor:

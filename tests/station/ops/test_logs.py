@@ -147,3 +147,17 @@ def test_a_log_that_can_not_be_written_ends_no_process() -> None:
     with open("/dev/full", "w") as full:  # noqa: PTH123
         done = subprocess.run([sys.executable, "-c", program], stdout=-1, stderr=full, text=True, check=False)
     assert done.stdout == "1\n"
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_line_of_the_process_log_steers_no_terminal(
+    capsys: pytest.CaptureFixture[str], terminal: bool
+) -> None:
+    evil = "T\x1b[2J\x9b31m\u202e\u2028\r\x07x"
+    set_up("table", terminal=terminal)
+    logging.getLogger("other").warning("refused %s\nsecond line", evil)
+    written = capsys.readouterr().err
+    assert len(written.splitlines()) == 1
+    assert all(sign.isprintable() or sign == "\n" for sign in written)
+    if not terminal:
+        assert json.loads(written)["event"] == f"refused {evil}\nsecond line"
