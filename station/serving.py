@@ -14,6 +14,7 @@ from typing import Any, Self
 import structlog
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from station.errors import ConfigError, StationError
 from station.guarding import Guard, Traffic, names_of
@@ -22,6 +23,8 @@ MAX_PORT = 65535
 BACKLOG = 64
 """Connections that may wait to be accepted. When files run out, each of them is one failed try a second."""
 MANY_FILES = 65_536
+HEAD_S = 10.0
+"""Within this time the head of a request has to have come in, seconds."""
 
 log = structlog.get_logger()
 
@@ -76,6 +79,32 @@ class _Uvicorn(uvicorn.Server):
         yield
 
 
+class _Protocol(H11Protocol):
+    """Ends a connection on which the head of a request does not come to its end in time."""
+
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._late = self.loop.call_later(HEAD_S, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        if self._late is None:
+            self._late = self.loop.call_later(HEAD_S, self.transport.close)
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._in_time()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._in_time()
+        super().connection_lost(exc)
+
+    def _in_time(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+
 class HttpServer:
     """An HTTP server on a socket that is bound already."""
 
@@ -83,6 +112,7 @@ class HttpServer:
         config = uvicorn.Config(
             app,
             loop="asyncio",
+            http=_Protocol,
             lifespan="off",
             log_config=None,
             access_log=False,

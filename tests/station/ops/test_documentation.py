@@ -18,7 +18,7 @@ from station.link.said import MAX_VALUE
 from station.log import chain
 from station.messages import MAX_DEPTH, MAX_NUMBER
 from station.ops.health import FULL_BYTES, LOW_BYTES
-from station.serving import BACKLOG, MANY_FILES
+from station.serving import BACKLOG, HEAD_S, MANY_FILES
 from tests.required import go_without
 
 PAGE = (Path(__file__).parents[3] / "docs" / "operations.md").read_text()
@@ -72,6 +72,7 @@ LIMITS = (
     ("silence after which a table is offline", f"{ONLINE_S:g} s", "wall and head table"),
     ("latest value of a key", _size(MAX_VALUE), "never, values are ours"),
     ("body of a request", _size(MAX_BODY), "413 `too_large`"),
+    ("time for a request's head", f"{HEAD_S:g} s", "the connection ends"),
     ("time for a request's body", f"{BODY_S:g} s", "408 `too_slow`"),
     ("connections that wait to be accepted", str(BACKLOG), "the browser tries again"),
     (
