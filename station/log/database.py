@@ -160,20 +160,34 @@ def _take_writer_lock(path: Path) -> int:
 
 
 def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}",
-        uri=True,
-        isolation_level=None,
-        timeout=_BUSY_TIMEOUT_S,
-    )
+    connection = _connected(path, "mode=ro" if read_only else "mode=rw")
     try:
-        if read_only:
+        if not read_only:
+            _prepare(connection, path)
+            return connection
+        try:
             return _readable(connection, path)
-        _prepare(connection, path)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN or not _at_rest(path):
+                raise
+        # Where nothing can be written, SQLite can't make the file that readers share, and nobody writes.
+        connection.close()
+        connection = _connected(path, "mode=ro&immutable=1")
+        return _readable(connection, path)
     except BaseException:
         connection.close()
         raise
-    return connection
+
+
+def _connected(path: Path, how: str) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?{how}"
+    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_BUSY_TIMEOUT_S)
+
+
+def _at_rest(path: Path) -> bool:
+    """Whether all of a log is in its file, and nothing beside it."""
+    beside = (path.with_name(path.name + ending) for ending in ("-wal", "-journal"))
+    return not any(other.exists() and other.stat().st_size for other in beside)
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
