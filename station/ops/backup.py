@@ -9,6 +9,7 @@ complete and on the disk.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import stat
@@ -19,6 +20,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
+from station.errors import LogFull
 from station.log.log import Log
 from station.ops.databases import copy_database, damage_of
 from station.ops.manifest import BackedUp, BackupError, Manifest, sha256_of, write_manifest
@@ -176,7 +178,10 @@ def _fleeting(name: str) -> bool:
 def _copy(path: Path, to: Path) -> None:
     to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.suffix == _DATABASE:
-        copy_database(path, to)
+        try:
+            copy_database(path, to)
+        except LogFull as error:  # it is not the log's disk that is full
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(to)) from error
     else:
         with contextlib.suppress(FileNotFoundError):  # thinned out meanwhile
             shutil.copyfile(path, to)

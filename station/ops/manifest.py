@@ -104,9 +104,19 @@ def read_manifest(folder: Path) -> Manifest:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise _damaged(folder / NAME) from None
     manifest = sealed.manifest
-    if sealed.sha256 != _seal(manifest) or not all(_below(file.path) for file in manifest.files):
+    if sealed.sha256 != _seal(manifest) or not _consistent(manifest):
         raise _damaged(folder / NAME)
     return manifest
+
+
+def _consistent(manifest: Manifest) -> bool:
+    """Whether all that is named lies below the backup, once, and the log is one of its files.
+
+    The seal shows damage alone: whoever writes another list can seal it too.
+    """
+    paths = [file.path for file in manifest.files]
+    log = f"home/{manifest.log}"
+    return all(map(_below, paths)) and len(set(paths)) == len(paths) and log in paths
 
 
 def _below(path: str) -> bool:

@@ -7,7 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -48,7 +48,7 @@ def check_backup(backup: Path, progress: Callable[[str], None] = lambda _: None)
     for file in manifest.files:
         progress(file.path)
         path = backup / file.path
-        if path.is_symlink() or not path.is_file():
+        if path.resolve() != backup.resolve() / file.path or not path.is_file():  # no link leads elsewhere
             raise BackupError(f"The backup lacks {file.path}.", fix="Take another backup.")
         if path.stat().st_size != file.size or sha256_of(path) != file.sha256:
             raise BackupError(f"{file.path} of the backup is damaged.", fix="Take another backup.")
@@ -59,9 +59,8 @@ def check_backup(backup: Path, progress: Callable[[str], None] = lambda _: None)
     if damage is not None:
         raise BackupError(f"The log of the backup does not hold ({damage}).", fix="Take another backup.")
     for ending in _BESIDE:  # left by looking at a backup of an earlier version
-        left = backup / "home" / f"{manifest.log}{ending}"
-        if left.exists():
-            left.unlink()
+        with suppress(OSError):  # where nothing can be written, nothing was left
+            (backup / "home" / f"{manifest.log}{ending}").unlink(missing_ok=True)
     return manifest
 
 
@@ -105,7 +104,7 @@ def restore(
             to = draft / rest if top == "home" else draft / "restored" / file.path
             to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             shutil.copyfile(backup / file.path, to)
-            to.chmod(file.mode & 0o777)
+            to.chmod(file.mode & 0o755)  # for nobody else to write
             _sync(to)
         aside = _aside(home) if filled else None
         try:
