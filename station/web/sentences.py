@@ -234,6 +234,7 @@ PHOTOS: Final[dict[str, str]] = {
     "photo.zone_not_taught": N_("No photo is kept: the zones of this camera were not taught"),
     "photo.removed": N_("photo removed (rule)"),
     "photo.missing": N_("The photo is not here"),
+    "photo.changed": N_("The file of this photo was changed: it is not the one that was taken"),
     "evidence.full": N_("The head table has no space for photos. They stay at the tables; results go on"),
 }
 
