@@ -31,6 +31,18 @@ def fold(state: Session, event: Event) -> Session:
     return state if handler is None else handler(state, event, event.body)
 
 
+MOST_UNDOABLE = 256
+"""Bookings of one hand that are remembered to be taken back. Were there no end, each would cost more than the
+one before."""
+MOST_STATIONS = 64
+"""Chains of commands that are remembered: one of each station that ever gave some."""
+MOST_THROWS, MOST_DICE = 4, 4
+
+
+def _undoable(state: Session, event: Event) -> tuple[int, ...]:
+    return (*state.undoable, event.seq)[-MOST_UNDOABLE:]
+
+
 def _opened(state: Session, event: Event, body: m.SessionOpened) -> Session:
     if len(body.players) > SIDES:
         raise ValueError(f"{len(body.players)} players")
@@ -85,6 +97,8 @@ def _cycle(state: Session, event: Event, body: m.CycleStarted) -> Session:
 
 
 def _diced(state: Session, _: Event, body: m.DiceRolled) -> Session:
+    if not 1 <= body.nth <= MOST_THROWS or len(body.dice) > MOST_DICE:
+        raise ValueError(f"throw {body.nth} of {len(body.dice)} dice")
     if body.gold:
         return _past("gold", changed(state, gold_dice=tuple(body.dice)))
     stage = Stage.DICED if body.nth >= body.of else state.stage
@@ -170,7 +184,7 @@ def _amended(state: Session, event: Event, body: m.HandAmended) -> Session:
         facts=body.facts,
         seat_facts=_by_place(body.shown),
     )
-    return changed(state, claim=claim, undoable=(*state.undoable, event.seq))
+    return changed(state, claim=claim, undoable=_undoable(state, event))
 
 
 def _laid(state: Session, number: int, place: int | None) -> Laid | None:
@@ -237,7 +251,7 @@ def _mended(state: Session, _: Event, body: m.TileMended) -> Session:
 
 
 def _rejected(state: Session, event: Event, _: m.HandRejected) -> Session:
-    return changed(state, stage=Stage.PLAY, claim=None, undoable=(*state.undoable, event.seq))
+    return changed(state, stage=Stage.PLAY, claim=None, undoable=_undoable(state, event))
 
 
 def _booked(state: Session, body: m.Booked) -> Session:
@@ -279,7 +293,7 @@ def _finished(state: Session, event: Event, result: Result, body: m.Booked) -> S
         match_hand=state.match_hand + 1 if match_hand is None else match_hand,
         ended=body.ended,
         last=result,
-        undoable=(*state.undoable, event.seq),
+        undoable=_undoable(state, event),
     )
 
 
@@ -313,7 +327,7 @@ def _ruled(state: Session, event: Event, body: m.HandRuled) -> Session:
             stage=Stage.PLAY,
             claim=None,
             places=places,
-            undoable=(*state.undoable, event.seq),
+            undoable=_undoable(state, event),
         )
     if body.machine_hand is not None:
         state = changed(state, machine_hand=body.machine_hand, released=False)
@@ -341,7 +355,7 @@ def _penalty(state: Session, event: Event, body: m.PenaltyApplied) -> Session:
         state,
         places=tuple(places),
         bank=state.bank + body.amount,
-        undoable=(*state.undoable, event.seq),
+        undoable=_undoable(state, event),
     )
 
 
@@ -355,7 +369,7 @@ def _account(state: Session, event: Event, body: m.AccountMoved) -> Session:
         state,
         places=tuple(places),
         forfeited=state.forfeited + (body.amount if body.account == "forfeit" else 0),
-        undoable=(*state.undoable, event.seq),
+        undoable=_undoable(state, event),
     )
 
 
@@ -372,13 +386,15 @@ def _recovered(state: Session, event: Event, body: m.MotionRecovered) -> Session
 
 def _calls(state: Session, _: Event, body: m.RefereeCalled) -> Session:
     place = Place(body.place)
+    if not 0 <= place < SIDES:
+        raise ValueError(f"place {place}")
     return state if place in state.called else changed(state, called=(*state.called, place))
 
 
 def _commanded(state: Session, _: Event, body: m.CommandDone) -> Session:
     done = dict(state.commands)
     done[body.log] = max(done.get(body.log, 0), body.seq)
-    return changed(state, commands=tuple(done.items()))
+    return changed(state, commands=tuple(done.items())[-MOST_STATIONS:])
 
 
 _HANDLERS: dict[type[m.Body], Callable[[Session, Event, Any], Session]] = {

@@ -1,6 +1,7 @@
 """What an enrolled table may book: it is stored as it is, and must stop neither the hall nor the photos."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from station import health
 from station import messages as m
-from station.central.fold import Hall
+from station.central.fold import Hall, TableFold
 from station.central.view import Surroundings, state_object
 from station.evidence.index import Index
 from station.fold_cache import FoldCache
@@ -86,3 +87,28 @@ def test_the_photos_of_the_others_go_on(tmp_path: Path, hostile: tuple[str, byte
 def test_a_health_that_is_none_is_told_by_an_error_of_its_format(body: bytes) -> None:
     with pytest.raises(msgspec.DecodeError):
         health.decode(body)
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("account.moved", lambda i: {"hand": 1, "place": 0, "account": "x", "amount": 0, "reason": "r"}),
+        ("referee.called", lambda i: {"place": i}),
+        ("dice.rolled", lambda i: {"v": 2, "hand": 1, "dice": [1] * 50, "source": "host", "nth": i, "of": 9}),
+        (
+            "dice.rolled",
+            lambda i: {"v": 2, "hand": 1, "dice": [1, 2], "source": "host", "nth": i, "of": 9**9},
+        ),
+        ("command.done", lambda i: {"log": f"{i:032x}", "seq": 1, "command": "c", "outcome": "done"}),
+    ],
+    ids=["undoable", "called", "dice", "throws", "commands"],
+)
+def test_no_event_costs_more_than_the_one_before(kind: str, body: Callable[[int], dict[str, Any]]) -> None:
+    """What a table's state remembers is bounded, however long it goes on within one hand."""
+    events = [(kind, json.dumps(body(i)).encode()) for i in range(1500)]
+    fold = TableFold(b"A" * 16)
+    sizes = []
+    for entry in entries(m.encode(m.SessionOpened(**OPENED)), *events):
+        fold.apply(entry)
+        sizes.append(len(msgspec.msgpack.encode(fold.session)))
+    assert sizes[-1] <= sizes[len(sizes) // 2] + 20
