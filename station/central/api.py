@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final
 
@@ -55,6 +56,8 @@ class _Surface:
     def __init__(self, feed: Feed, shelf: Shelf) -> None:
         self._feed = feed
         self._shelf = shelf
+        self._one_sheet = asyncio.Lock()
+        """A long log takes seconds: one at a time, and not in the loop that all pages wait for."""
 
     async def state(self, _: Request) -> Response:
         return JSONResponse(self._feed.state(), headers={"Cache-Control": "no-store"})
@@ -68,11 +71,12 @@ class _Surface:
     async def sheet(self, request: Request) -> Response:
         """Show the result sheet of a table, from its newest log."""
         try:
-            entries = await self._feed.entries_of(request.path_params["table"])
+            async with self._one_sheet:
+                entries = await self._feed.entries_of(request.path_params["table"])
+                return await asyncio.to_thread(sheet_response, request, entries or (), "central.db")
         except LogError as error:
             told = {"code": error.code, "message": error.message, "fix": error.fix}
             return JSONResponse({"error": told}, status_code=503)
-        return sheet_response(request, entries or (), "central.db")
 
     def page(self, view: pages.View) -> Callable[[Request], Awaitable[Response]]:
         async def show(request: Request) -> Response:

@@ -56,6 +56,7 @@ def routes(table: Table) -> list[BaseRoute]:
 class _Surface:
     def __init__(self, table: Table) -> None:
         self._table = table
+        self._one_sheet = asyncio.Lock()
 
     async def state(self, _: Request) -> Response:
         return JSONResponse(self._table.state())
@@ -68,10 +69,11 @@ class _Surface:
 
     async def sheet(self, request: Request) -> Response:
         try:
-            entries = await asyncio.to_thread(self._table.entries)
+            async with self._one_sheet:
+                entries = await asyncio.to_thread(self._table.entries)
+                return await asyncio.to_thread(sheet_response, request, entries, "table.db")
         except LogError as error:
             return _error(503, error.code, error.message, error.fix)
-        return sheet_response(request, entries, "table.db")
 
     def page(self, view: pages.View) -> Callable[[Request], Awaitable[Response]]:
         async def show(request: Request) -> Response:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse, Response
 
 from station import messages as m
 from station.central import api
@@ -174,3 +176,31 @@ def test_a_photo_is_served_and_a_missing_one_said_to_be_removed_or_not_here(
             assert (await client.get("/photo/..%2Fcentral.db")).status_code == 404
 
     asyncio.run(ask())
+
+
+def test_a_sheet_that_takes_long_holds_up_no_page(
+    feed: Feed, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book(log, opened())
+    feed.catch_up()
+    begun, shown, at_once = threading.Event(), threading.Event(), []
+
+    def slow(*_: object) -> Response:
+        at_once.append(begun.is_set())
+        begun.set()
+        assert shown.wait(5), "the pages wait for the sheet"
+        begun.clear()
+        return PlainTextResponse("sheet")
+
+    async def ask() -> list[int]:
+        app = Starlette(routes=api.routes(feed, Shelf(Path("nowhere"))))
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://hall") as client:
+            sheets = [asyncio.create_task(client.get("/sheet/T1")) for _ in range(3)]
+            await asyncio.to_thread(begun.wait, 5)
+            page = await client.get("/")
+            shown.set()
+            return [page.status_code, *[(await sheet).status_code for sheet in sheets]]
+
+    monkeypatch.setattr(api, "sheet_response", slow)
+    assert asyncio.run(ask()) == [200] * 4
+    assert at_once == [False] * 3
