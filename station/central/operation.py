@@ -12,6 +12,7 @@ from starlette.routing import BaseRoute
 from station.central.config import CentralConfig
 from station.central.feed import Feed
 from station.errors import LogError
+from station.evidence.central_thread import EvidenceTaker
 from station.guarding import Traffic
 from station.link.central_thread import CentralThread
 from station.ops.health import Health, disk_low, disk_unusable, free_bytes
@@ -27,6 +28,7 @@ class Parts(Protocol):
 
     config: CentralConfig
     link: CentralThread
+    evidence: EvidenceTaker
     traffic: Traffic
     trouble: LogError | None
 
@@ -75,4 +77,5 @@ def _samples(parts: Parts, feed: Feed, home: Path) -> Iterator[Sample]:
         yield Sample("quezhuo_table_refused", int(not table["chain_ok"]), name)
         yield Sample("quezhuo_hands_finished", table["hand_count"], name)
     yield from stats_samples(parts.link.stats)
+    yield from stats_samples(parts.evidence.stats)
     yield from traffic_samples(parts.traffic)

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import structlog
 import zmq
 
+from station.counting import Stats
 from station.errors import WireError
 from station.evidence.index import Index
-from station.evidence.keeping import Keeper
 from station.evidence.pace import Pace
 from station.evidence.policy import Removal, Rules
 from station.evidence.reading import LogTail
 from station.evidence.shelf import Shelf
-from station.evidence.sockets import Socket, bound_socket, new_context
+from station.evidence.sockets import bound_socket
 from station.evidence.taking import Taker
 from station.evidence.wire import Chunk, encode, from_table
 from station.evidence.worker import LOOK_S, PASSING, EvidenceThread
 from station.link import zap
+from station.link.denials import Denials
 from station.link.keys import AllowList, KeyPair
+from station.link.sockets import Socket, new_context
+from station.link.watch import OVERRUN, Watch
 
 __all__ = ["EvidenceTaker"]
 
@@ -64,6 +69,10 @@ class EvidenceTaker(EvidenceThread[str]):
         self._pace = Pace(bytes_per_s)
         self._answers: dict[str, tuple[float, bytes, bytes]] = {}
         self._taker: Taker | None = None
+        self.stats = Stats()
+        """Counts ``photo_denials`` by reason."""
+        self._denials = Denials(_say_denied, counted="photo_denials")
+        self._denials.stats = self.stats
 
     @property
     def full(self) -> bool:
@@ -81,21 +90,21 @@ class EvidenceTaker(EvidenceThread[str]):
             handler.bind(zap.ENDPOINT)
             router = bound_socket(context, self._keys, self._endpoint)
             sockets.append(router)
-            ready(router.get_string(zmq.LAST_ENDPOINT))
-            with self._opened() as opened:
-                if opened is not None:
-                    index, tail = opened
-                    taker = Taker(
-                        self._shelf, lambda table, name: _names(index, tail, table, name), _gone(index)
-                    )
-                    self._taker = taker
-                    self._serve(handler, router, taker, tail, self._keeper(index, None))
+            with closing(Watch(router, self._waker.wake)) as watch:
+                watch.start()
+                ready(router.get_string(zmq.LAST_ENDPOINT))
+                with self._opened() as opened:
+                    if opened is not None:
+                        self._serve(handler, router, watch, *opened)
         finally:
             for socket in sockets:
                 socket.close(linger=0)
             context.term()
 
-    def _serve(self, handler: Socket, router: Socket, taker: Taker, tail: LogTail, keeper: Keeper) -> None:
+    def _serve(self, handler: Socket, router: Socket, watch: Watch, index: Index, tail: LogTail) -> None:
+        keeper = self._keeper(index, None)
+        taker = Taker(self._shelf, lambda table, name: _names(index, tail, table, name), _gone(index))
+        self._taker = taker
         poller = zmq.Poller()
         for source in (self._waker.fd, handler, router):
             poller.register(source, zmq.POLLIN)
@@ -103,8 +112,9 @@ class EvidenceTaker(EvidenceThread[str]):
             poller.poll(max(0, round(1000 * self._wait_s())))
             self._waker.clear()
             self._answer_zap(handler)
+            self._note_cuts(watch)
             self._follow(tail, keeper)
-            self._take(router, taker)
+            self._take(router, watch, taker)
             self._answer(router)
 
     def _wait_s(self) -> float:
@@ -117,23 +127,37 @@ class EvidenceTaker(EvidenceThread[str]):
             decision = zap.decide(handler.recv_multipart(), self._allow_list.standing)
             handler.send_multipart(decision.reply)
             if not decision.admitted:
-                _log.warning(
-                    "photos refused", reason=decision.reason, key=decision.key[:8], address=decision.address
-                )
+                self._note(decision.reason, decision.key, decision.holder, decision.address)
 
-    def _take(self, router: Socket, taker: Taker) -> None:
+    def _note_cuts(self, watch: Watch) -> None:
+        _, cuts = watch.news()
+        for cut in cuts:
+            self._note(OVERRUN, cut.key, self._allow_list.standing(cut.key).holder, cut.address)
+
+    def _note(self, reason: str, key: str, table: str, address: str = "") -> None:
+        wall_ms = int(1000 * self._wall())
+        self._denials.note(reason, key=key, now=self._clock(), wall_ms=wall_ms, table=table, address=address)
+
+    def _take(self, router: Socket, watch: Watch, taker: Taker) -> None:
         for _ in range(_AT_ONCE):
             try:
                 peer, *frames = router.recv_multipart(zmq.NOBLOCK, copy=False)
             except zmq.Again:
                 return
-            table = self._allow_list.table_of(_key_of(frames[-1])) if frames else None
-            if table is None or len(frames) != 1:
-                continue  # revoked since it connected, or not of the protocol
+            if not frames:
+                continue
+            key, said = _key_of(frames[-1]), [frame.bytes for frame in frames]
+            watch.took(peer.bytes, frames[-1], key, said)
+            standing = self._allow_list.standing(key)
+            if standing.table is None:  # revoked since it connected
+                self._note(standing.reason, key, standing.holder)
+                continue
             try:
-                self._take_one(taker, table, peer.bytes, frames[0].bytes)
-            except WireError as error:
-                _log.warning("photos: bad message", table=table, reason=str(error))
+                if len(said) != 1:
+                    raise WireError("A message has one frame.")
+                self._take_one(taker, standing.table, peer.bytes, said[0])
+            except WireError:
+                self._note("bad_message", key, standing.table)
             except PASSING as error:
                 self._told(error)  # without an answer the table asks again
 
@@ -177,3 +201,10 @@ def _key_of(frame: zmq.Frame) -> str:
         return str(frame.get("User-Id"))
     except zmq.ZMQError:
         return ""
+
+
+def _say_denied(events: Sequence[tuple[str, bytes]], _: int) -> None:
+    for _kind, body in events:
+        told = msgspec.json.decode(body)
+        told["key"] = told["key"][:8]
+        _log.warning("photos refused", **told)

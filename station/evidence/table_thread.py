@@ -14,9 +14,10 @@ from station.evidence.keeping import Folder
 from station.evidence.policy import Removal, Rules
 from station.evidence.reading import LogTail
 from station.evidence.sending import Sender, SendTimes
-from station.evidence.sockets import EvidenceLink, Socket, connected_socket, new_context
+from station.evidence.sockets import EvidenceLink, connected_socket
 from station.evidence.wire import encode, from_station
 from station.evidence.worker import LOOK_S, PASSING, EvidenceThread
+from station.link.sockets import Socket, new_context
 
 __all__ = ["EvidenceSender"]
 

@@ -23,7 +23,8 @@ from station.link.replicate import CentralEnd, Incoming, Limits, Outgoing, Sende
 from station.link.replicate.values import check
 from station.link.router import drain, send
 from station.link.sockets import Socket, central_socket, new_context
-from station.link.strangers import NO_HANDSHAKE, Knocks, Strangers
+from station.link.strangers import NO_HANDSHAKE, Knocks
+from station.link.watch import OVERRUN, Watch
 from station.log import Log
 from station.log.chain import Entry
 
@@ -166,15 +167,16 @@ class CentralThread(LoopThread[str]):
                 handler.bind(zap.ENDPOINT)
                 router = central_socket(context, self._keys, self._endpoint)
                 sockets.append(router)
-                with closing(Strangers(router)) as strangers:
+                with closing(Watch(router, self._waker.wake)) as watch:
+                    watch.start()
                     ready(router.get_string(zmq.LAST_ENDPOINT))
-                    self._serve(log, handler, router, strangers)
+                    self._serve(log, handler, router, watch)
             finally:
                 for socket in sockets:
                     socket.close(linger=0)
                 context.term()
 
-    def _serve(self, log: Log, handler: Socket, router: Socket, strangers: Strangers) -> None:
+    def _serve(self, log: Log, handler: Socket, router: Socket, watch: Watch) -> None:
         denials = Denials(log.append)
         denials.stats = self.stats
         end = CentralEnd(
@@ -189,21 +191,30 @@ class CentralThread(LoopThread[str]):
         self._end, self._told = end, log.pos_head.seq
         knocks = Knocks()
         poller = zmq.Poller()
-        for source in (self._waker.fd, handler, router, strangers.monitor):
+        for source in (self._waker.fd, handler, router):
             poller.register(source, zmq.POLLIN)
         while not self._stop.is_set():
             poller.poll(wait_ms(end.next_deadline(), self._clock()))
             self._waker.clear()
             self._answer_zap(handler, denials)
-            if knocks.ended(strangers.ended(), self._clock()):
-                denials.note(NO_HANDSHAKE, key="", now=self._clock(), wall_ms=self._wall_ms())
-            answers = self._receive(log, end, drain(router))
+            self._note_news(watch, knocks, denials)
+            answers = self._receive(log, end, drain(router, watch))
             self._do_all(end)
             answers += end.poll(self._clock())
             self._tell(log.pos_head.seq)
             self._note_trouble(end.trouble)
             send(router, answers, end)
         self._do_all(end)
+
+    def _note_news(self, watch: Watch, knocks: Knocks, denials: Denials) -> None:
+        """Write down who never proved a key, and who was cut."""
+        ended, cuts = watch.news()
+        now, wall_ms = self._clock(), self._wall_ms()
+        if knocks.ended(ended, now):
+            denials.note(NO_HANDSHAKE, key="", now=now, wall_ms=wall_ms)
+        for cut in cuts:
+            table = self._allow_list.standing(cut.key).holder if cut.key else ""
+            denials.note(OVERRUN, key=cut.key, table=table, now=now, wall_ms=wall_ms, address=cut.address)
 
     def _do_all(self, end: CentralEnd) -> None:
         with suppress(queue.Empty):

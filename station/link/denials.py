@@ -24,8 +24,8 @@ class Denial(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Args:
         v: version of the body.
-        reason: ``not_enrolled``, ``expired``, ``revoked``, ``no_handshake``, ``bad_message`` or one of
-            `station.link.wire.NackCode`.
+        reason: ``not_enrolled``, ``expired``, ``revoked``, ``no_handshake``, ``overrun``, ``bad_message`` or
+            one of `station.link.wire.NackCode`.
         key: the public key (Z85) that the device proved to have; empty when it proved none.
         table: the table that the key is or was enrolled for; empty when it is for none.
         address: network address of the device, where known.
@@ -43,15 +43,19 @@ class Denials:
 
     Args:
         append: stores (kind, body) events with a wall clock in milliseconds, as `Log.append` does.
+        counted: under which name refusals are counted.
     """
 
-    def __init__(self, append: Callable[[Sequence[tuple[str, bytes]], int], object]) -> None:
+    def __init__(
+        self, append: Callable[[Sequence[tuple[str, bytes]], int], object], *, counted: str = "denials"
+    ) -> None:
         self._append = append
+        self._counted = counted
         self._logged: OrderedDict[tuple[str, str, str], float] = OrderedDict()
         self._hour_began = float("-inf")
         self._in_hour = 0
         self.stats = Stats()
-        """Every refusal is counted here as ``denials`` by reason, logged or not."""
+        """Every refusal is counted here by reason, logged or not."""
         self._full_until = float("-inf")
 
     def note(
@@ -67,7 +71,7 @@ class Denials:
             table: table of the key, where there is one.
             address: network address, where known.
         """
-        self.stats.count("denials", reason)
+        self.stats.count(self._counted, reason)
         what = (reason, key, table)
         if now - self._logged.get(what, float("-inf")) < _AGAIN_S or not self._room(now):
             return False

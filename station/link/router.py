@@ -6,6 +6,7 @@ import zmq
 
 from station.link.replicate import CentralEnd, Incoming, Outgoing
 from station.link.sockets import Socket
+from station.link.watch import Watch
 
 __all__ = ["drain", "send"]
 
@@ -15,8 +16,8 @@ _BATCH_BYTES = 1024 * 1024
 """Bytes from which on a round takes no more: how long it may last is how long the next one has to wait."""
 
 
-def drain(router: Socket) -> list[Incoming]:
-    """Take what has come in, at most one round."""
+def drain(router: Socket, watch: Watch) -> list[Incoming]:
+    """Take what has come in, at most one round; `watch` is told of it."""
     batch: list[Incoming] = []
     size = 0
     while len(batch) < _BATCH and size < _BATCH_BYTES:
@@ -30,7 +31,9 @@ def drain(router: Socket) -> list[Incoming]:
         if kind.more:
             frames += router.recv_multipart(zmq.NOBLOCK)
         size += len(frames[-1])
-        batch.append(Incoming(peer, _key_of(kind), frames))
+        key = _key_of(kind)
+        watch.took(peer, kind, key, frames)
+        batch.append(Incoming(peer, key, frames))
     return batch
 
 

@@ -12,26 +12,13 @@ after its end aborts the process. No socket of ours watches that event.
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
 
 import zmq
-from zmq.utils.monitor import parse_monitor_message
-
-from station.link.sockets import Socket
 
 __all__ = ["NO_HANDSHAKE", "Knocks", "Strangers"]
 
 NO_HANDSHAKE = "no_handshake"
 """It spoke without keys, with those of another station, or no ZeroMQ, or broke off."""
-
-_WATCHED = (
-    zmq.EVENT_ACCEPTED
-    | zmq.EVENT_DISCONNECTED
-    | zmq.EVENT_HANDSHAKE_SUCCEEDED
-    | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
-    | zmq.EVENT_HANDSHAKE_FAILED_AUTH
-)
-_ROUND = 1000
 
 
 class Knocks:
@@ -54,32 +41,13 @@ class Knocks:
 
 
 class Strangers:
-    """Reads the monitor of the central station's socket. Call `close` before the socket is closed."""
+    """Tells from the monitor's events which connections ended that never proved who they are."""
 
-    def __init__(self, router: Socket) -> None:
-        self.monitor: Socket = router.get_monitor_socket(_WATCHED)
-        """What to poll for input."""
-        self._router = router
+    def __init__(self) -> None:
         self._proved = 0
         self._fresh: dict[int, int] = {}
 
-    def ended(self) -> int:
-        """Give how many connections ended that never proved who they are, since the last call."""
-        found = 0
-        for _ in range(_ROUND):
-            try:
-                event: Any = parse_monitor_message(self.monitor.recv_multipart(zmq.NOBLOCK))
-            except zmq.Again:
-                break
-            found += self._take(int(event["event"]), int(event["value"]))
-        return found
-
-    def close(self) -> None:
-        """Close the monitor."""
-        self._router.disable_monitor()
-        self.monitor.close(linger=0)
-
-    def _take(self, event: int, value: int) -> int:
+    def take(self, event: int, value: int) -> int:
         """Take one event; give 1 for the end of a stranger, else 0."""
         if event == zmq.EVENT_ACCEPTED:
             self._fresh[value] = self._proved

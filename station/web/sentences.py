@@ -294,6 +294,7 @@ EVENTS: Final[dict[str, str]] = {
     "link.denied.broken": N_("Refused: an entry of its log is damaged"),
     "link.denied.version": N_("Refused: it runs another version"),
     "link.denied.no_handshake": N_("A device that did not say who it is tried to connect to the head table"),
+    "link.denied.overrun": N_("A connection was cut: more came in over it than can be taken in"),
     "link.denied.not_followed": N_("Table %(table)s takes no commands of this head table"),
     "link.fork": N_("Table %(table)s has two histories"),
     "log.authored": N_("Orders to table %(table)s begin anew; give again what it has not carried out"),

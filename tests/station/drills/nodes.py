@@ -21,6 +21,9 @@ from typing import Any
 
 import zmq
 
+from station.evidence.central_thread import EvidenceTaker
+from station.evidence.policy import Rules
+from station.evidence.shelf import Shelf
 from station.link.central_thread import CentralThread
 from station.link.connection import LinkStatus
 from station.link.keys import AllowList, load_pair, load_public
@@ -108,23 +111,31 @@ async def central(
     fault: list[Any] | None = None,
     presence: bool = False,
     command: list[str] | None = None,
+    evidence: str | None = None,
 ) -> None:
     """Serve; with probability `crash` die between commit and acknowledgement.
 
     `presence`: say who is seen. `command`: tables that are given numbered commands, each said once it is
-    stored.
+    stored. `evidence`: where to take photos.
     """
     home, rng = Path(folder), random.Random(seed)
+    pair, enrolled = load_pair(home / "keys" / f"{keys}.key"), AllowList(home / "tables.toml")
     thread = CentralThread(
         home / log,
         endpoint,
-        load_pair(home / "keys" / f"{keys}.key"),
-        AllowList(home / "tables.toml"),
+        pair,
+        enrolled,
         on_trouble=lambda error: say(trouble=None if error is None else error.code, at=time.monotonic()),
         after_commit=lambda: _die() if rng.random() < crash else None,
     )
     stop = _stop_signal()
     link = await thread.start()
+    taker = None
+    if evidence is not None:
+        shelf = Shelf(home / "evidence", 0)
+        rules = Rules(reserve=0)
+        taker = EvidenceTaker(home / log, shelf, evidence, pair, enrolled, rules, on_due=lambda _: None)
+        await taker.start()
     arm(fault, home / log)
     say(ready=True, link=link)
     seen: list[str] = []
@@ -140,6 +151,8 @@ async def central(
             say(online=seen, at=time.monotonic())
         await asyncio.sleep(0.05)
     await stop.wait()
+    if taker is not None:
+        await taker.stop()
     await thread.stop()
 
 

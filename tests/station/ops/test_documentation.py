@@ -13,6 +13,7 @@ from station.central.view import ONLINE_S
 from station.cli.main import build_parser, main
 from station.guard import REFUSALS
 from station.guarding import BODY_S, MAX_BODY, SHOWN_S
+from station.link.holding import EACH_BYTES, TOGETHER_BYTES
 from station.link.replicate import Limits, SenderTimes
 from station.link.said import MAX_VALUE
 from station.log import chain
@@ -74,6 +75,11 @@ LIMITS = (
     ("body of a request", _size(MAX_BODY), "413 `too_large`"),
     ("time for a request's head", f"{HEAD_S:g} s", "the connection ends"),
     ("time for a request's body", f"{BODY_S:g} s", "408 `too_slow`"),
+    (
+        "what came in of one connection and is not handed over",
+        f"{_size(EACH_BYTES)}, {_size(TOGETHER_BYTES)} of all",
+        "the connection is cut, denial `overrun`",
+    ),
     ("connections that wait to be accepted", str(BACKLOG), "the browser tries again"),
     (
         "open files, and so open pages",

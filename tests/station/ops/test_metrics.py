@@ -21,10 +21,14 @@ from station.central.operation import of_central
 from station.central.view import Surroundings
 from station.clock import Clock
 from station.counting import Histogram, Stats
+from station.evidence.central_thread import EvidenceTaker
+from station.evidence.policy import Rules
+from station.evidence.shelf import Shelf
+from station.evidence.sockets import connected_socket
 from station.guarding import Traffic
 from station.link.central_thread import CentralThread
 from station.link.keys import AllowList, generate, write_allow_list
-from station.link.sockets import LinkSettings
+from station.link.sockets import LinkSettings, new_context
 from station.link.table_thread import LinkThread
 from station.log.log import Log
 from station.ops.health import Health, disk_unusable
@@ -184,9 +188,16 @@ def test_the_central_station_tells_its_numbers(tmp_path: Path) -> None:
         link = CentralThread(tmp_path / "central.db", "tcp://127.0.0.1:0", central, allowed)
         endpoint = await link.start()
         config = CentralConfig(home=str(tmp_path), allow_list="", secret_key="")
+        evidence = EvidenceTaker(
+            tmp_path / "central.db", Shelf(tmp_path / "evidence"), "tcp://127.0.0.1:0", central, allowed,
+            Rules(), on_due=lambda _: None,
+        )  # fmt: skip
+        context = new_context()
+        knocking = connected_socket(context, stranger, central.public, await evidence.start())
         parts = SimpleNamespace(
-            config=config, link=link, traffic=Traffic(), trouble=None, enrolled=allowed.tables
-        )
+            config=config, link=link, traffic=Traffic(), trouble=None, enrolled=allowed.tables,
+            evidence=evidence,
+        )  # fmt: skip
         parts.traffic.refused["cross_origin"] += 1
         tables = [
             LinkThread(tmp_path / f"{name}.db", LinkSettings(name, endpoint, central.public, pair))
@@ -195,8 +206,12 @@ def test_the_central_station_tells_its_numbers(tmp_path: Path) -> None:
         for table in tables:
             await table.start()
             await table.append([m.encode(opened())], 1)
+        denied = ("denials", "not_enrolled"), ("photo_denials", "not_enrolled")
         async with asyncio.timeout(10):
-            while tables[0].status.unsent or not link.stats.counts().get(("denials", "not_enrolled")):
+            while tables[0].status.unsent or not set(denied) <= {
+                *link.stats.counts(),
+                *evidence.stats.counts(),
+            }:
                 await asyncio.sleep(0.01)
         with Log.open(tmp_path / "central.db", read_only=True) as log:
             feed = Feed(log, lambda: Surroundings(silence_s=link.silence_s(), enrolled=allowed.tables))
@@ -206,11 +221,15 @@ def test_the_central_station_tells_its_numbers(tmp_path: Path) -> None:
                 well = (await http.get("/healthz")).json()
         for table in tables:
             await table.stop()
+        knocking.close(linger=0)
+        context.term()
+        await evidence.stop()
         await link.stop()
         assert well["ok"] is True
         assert told["quezhuo_table_entries"] == {("T1",): 1}
         assert told["quezhuo_table_online"] == {("T1",): 1}
         assert told["quezhuo_link_denials_total"][("not_enrolled",)] >= 1
+        assert told["quezhuo_photos_denials_total"][("not_enrolled",)] >= 1
         assert told["quezhuo_link_messages_total"][()] >= 2
         assert told["quezhuo_log_commit_seconds"][("+Inf",)] >= 1
         assert told["quezhuo_http_refused_total"] == {("cross_origin",): 1}
