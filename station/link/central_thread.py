@@ -30,6 +30,12 @@ from station.log.chain import Entry
 
 __all__ = ["CentralThread"]
 
+_JOBS_S = 0.1
+"""How long commands and bookings may keep one round of the tables waiting."""
+_LAST_JOBS_S = 0.5
+"""How long what is queued may take when the thread is stopped; after that it fails."""
+_ZAP_ROUND = 256
+
 
 class CentralThread(LoopThread[str]):
     """Owns the central log's write connection, the ROUTER and the answering of ZAP requests.
@@ -84,7 +90,7 @@ class CentralThread(LoopThread[str]):
         self._times = times
         self._after_commit = after_commit
         self._signer = signer
-        self._jobs: queue.SimpleQueue[Callable[[CentralEnd], None]] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[Callable[[CentralEnd | None], None]] = queue.SimpleQueue()
         self._end: CentralEnd | None = None
         self._told = 0
         self._trouble: LogError | None = None
@@ -120,7 +126,7 @@ class CentralThread(LoopThread[str]):
         """
         future: asyncio.Future[Entry] = asyncio.get_running_loop().create_future()
         if self._finished is None or self._finished.done() or self._stop.is_set():
-            future.set_exception(LogError("The log is closed.", fix="Start the central station again."))
+            future.set_exception(_closed())
             return future
         self._do(partial(self._command, table, kind, body, future))
         return future
@@ -133,7 +139,7 @@ class CentralThread(LoopThread[str]):
         """
         future: asyncio.Future[Entry] = asyncio.get_running_loop().create_future()
         if self._finished is None or self._finished.done() or self._stop.is_set():
-            future.set_exception(LogError("The log is closed.", fix="Start the central station again."))
+            future.set_exception(_closed())
             return future
         self._do(partial(self._book, kind, body, future))
         return future
@@ -149,9 +155,9 @@ class CentralThread(LoopThread[str]):
         """
         check(key, body)
         at_ms = self._wall_ms()
-        self._do(lambda end: end.tables.set_value(table, key, body, at_ms))
+        self._do(lambda end: None if end is None else end.tables.set_value(table, key, body, at_ms))
 
-    def _do(self, job: Callable[[CentralEnd], None]) -> None:
+    def _do(self, job: Callable[[CentralEnd | None], None]) -> None:
         self._jobs.put(job)
         self._waker.wake()
 
@@ -194,17 +200,21 @@ class CentralThread(LoopThread[str]):
         for source in (self._waker.fd, handler, router):
             poller.register(source, zmq.POLLIN)
         while not self._stop.is_set():
-            poller.poll(wait_ms(end.next_deadline(), self._clock()))
+            poller.poll(0 if self._jobs.qsize() else wait_ms(end.next_deadline(), self._clock()))
             self._waker.clear()
+            if self._stop.is_set():
+                break  # no further round: what comes in now is sent again to the next process
             self._answer_zap(handler, denials)
             self._note_news(watch, knocks, denials)
             answers = self._receive(log, end, drain(router, watch))
-            self._do_all(end)
+            self._do_some(end, _JOBS_S)
             answers += end.poll(self._clock())
             self._tell(log.pos_head.seq)
             self._note_trouble(end.trouble)
             send(router, answers, end)
-        self._do_all(end)
+        self._do_some(end, _LAST_JOBS_S)
+        self._refuse_all()
+        self._tell(log.pos_head.seq)
 
     def _note_news(self, watch: Watch, knocks: Knocks, denials: Denials) -> None:
         """Write down who never proved a key, and who was cut."""
@@ -216,24 +226,38 @@ class CentralThread(LoopThread[str]):
             table = self._allow_list.standing(cut.key).holder if cut.key else ""
             denials.note(OVERRUN, key=cut.key, table=table, now=now, wall_ms=wall_ms, address=cut.address)
 
-    def _do_all(self, end: CentralEnd) -> None:
+    def _do_some(self, end: CentralEnd, most_s: float) -> None:
+        """Do jobs until there is none or the time is over, but at least one: each may be a commit."""
+        until = time.monotonic() + most_s
         with suppress(queue.Empty):
             while True:
                 self._jobs.get_nowait()(end)
+                if time.monotonic() >= until:
+                    break
+
+    def _refuse_all(self) -> None:
+        """Let jobs fail for which there is no time any more."""
+        with suppress(queue.Empty):
+            while True:
+                self._jobs.get_nowait()(None)
 
     def _command(
-        self, table: str, kind: str, body: bytes, future: asyncio.Future[Entry], end: CentralEnd
+        self, table: str, kind: str, body: bytes, future: asyncio.Future[Entry], end: CentralEnd | None
     ) -> None:
         result: Entry | Exception
         try:
+            if end is None:
+                raise _closed()
             result = end.command(table, kind, body, self._clock(), self._wall_ms())
         except (LogError, ValueError) as error:
             result = error
         self._post(lambda: resolve(future, result))
 
-    def _book(self, kind: str, body: bytes, future: asyncio.Future[Entry], end: CentralEnd) -> None:
+    def _book(self, kind: str, body: bytes, future: asyncio.Future[Entry], end: CentralEnd | None) -> None:
         result: Entry | Exception
         try:
+            if end is None:
+                raise _closed()
             result = end.book(kind, body, self._wall_ms())
         except LogError as error:
             result = error
@@ -245,7 +269,9 @@ class CentralThread(LoopThread[str]):
             self._post(lambda: notify(table, key, body))
 
     def _answer_zap(self, handler: Socket, denials: Denials) -> None:
-        while handler.poll(0):
+        for _ in range(_ZAP_ROUND):
+            if not handler.poll(0):
+                return
             decision = zap.decide(handler.recv_multipart(), self._allow_list.standing)
             handler.send_multipart(decision.reply)
             if not decision.admitted:
@@ -292,3 +318,7 @@ class CentralThread(LoopThread[str]):
 
     def _wall_ms(self) -> int:
         return int(1000 * self._wall())
+
+
+def _closed() -> LogError:
+    return LogError("The log is closed.", fix="Start the central station again.")

@@ -21,7 +21,9 @@ def test_every_test_that_the_threat_table_names_is_there() -> None:
             assert f"def {name}(" in (TESTS / file).read_text("utf-8"), f"{file} has no {name}"
 
 
-@pytest.mark.parametrize("file", ["test_flood.py", "test_impostors.py", "test_memory.py", "test_strangers.py"])
+@pytest.mark.parametrize(
+    "file", ["test_flood.py", "test_impostors.py", "test_memory.py", "test_strangers.py"]
+)
 def test_every_attack_that_is_tried_stands_in_the_threat_table(file: str) -> None:
     page = PAGE.read_text("utf-8")
     for name in re.findall(
