@@ -16,6 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.one_table import one_table, percentiles
 from station import messages as m
 from station.evidence.central_thread import EvidenceTaker
 from station.evidence.keeping import Stored
@@ -25,10 +26,6 @@ from station.evidence.shelf import Shelf
 from station.evidence.sockets import EvidenceLink
 from station.evidence.table_thread import EvidenceSender
 from station.evidence.wire import name_of
-from station.link.central_thread import CentralThread
-from station.link.keys import AllowList, generate, write_allow_list
-from station.link.sockets import LinkSettings
-from station.link.table_thread import LinkThread
 
 PAUSE_S = 0.02
 PHOTO_BYTES = 2_000_000
@@ -56,68 +53,49 @@ class Photos:
         return 1 << 40
 
 
-def _percentiles(values: list[float]) -> dict[str, float]:
-    ordered = sorted(values)
-    return {f"p{p}": round(ordered[min(len(ordered) - 1, len(ordered) * p // 100)], 2) for p in (50, 99)}
-
-
 async def measure(
     folder: Path, events: int, photos: int, table_rate: float, rate: float
 ) -> dict[str, object]:
     """Append one event after the other, each awaited, while photos travel at a pace (bytes a second)."""
-    keys, table_keys = generate(folder, "central"), generate(folder, "T1")
-    write_allow_list(folder / "tables.toml", {"T1": table_keys.public})
-    enrolled, log = AllowList(folder / "tables.toml"), folder / "central.db"
-    central = CentralThread(log, "tcp://127.0.0.1:0", keys, enrolled)
-    endpoint = await central.start()
-    shelf = Shelf(folder / "evidence")
-    taker = EvidenceTaker(
-        log,
-        shelf,
-        "tcp://127.0.0.1:0",
-        keys,
-        enrolled,
-        KEEP_ALL,
-        on_due=lambda _: None,
-        bytes_per_s=rate,
-    )
-    evidence = await taker.start()
-    acked = asyncio.Event()
-    table = LinkThread(
-        folder / "table.db",
-        LinkSettings("T1", endpoint, keys.public, table_keys),
-        on_status=lambda status: acked.set() if status.unsent == 0 else None,
-    )
-    await table.start()
-    source = Photos(photos)
-    sender = EvidenceSender(
-        folder / "table.db",
-        folder / "evidence.db",
-        source,
-        source.by_name.get,
-        EvidenceLink(keys.public, table_keys, evidence),
-        KEEP_ALL,
-        on_due=lambda _: None,
-        times=SendTimes(bytes_per_s=table_rate),
-    )
-    await sender.start()
-    named = [
-        m.HandRead(hand=1, claim=1, photo=name, size=(9, 9), tiles=[], why=[]) for name in source.by_name
-    ]
-    await table.append([m.encode(body) for body in [*named, m.RefereeCalled(place=0)]], 1)
-    await asyncio.sleep(2)
-    began, before, waits = time.perf_counter(), len(shelf.stored()), []
-    for _ in range(events):
-        acked.clear()
-        begin = time.perf_counter()
-        await table.append([m.encode(m.RefereeCalled(place=0))], int(time.time() * 1000))
-        await asyncio.wait_for(acked.wait(), 10)
-        waits.append(1000 * (time.perf_counter() - begin))
-        await asyncio.sleep(PAUSE_S)
-    took, brought = time.perf_counter() - began, len(shelf.stored()) - before
-    for thread in (sender, table, taker, central):
-        await thread.stop()
-    return {**_percentiles(waits), "photo_mb_per_s": round(brought * PHOTO_BYTES / 1e6 / took, 1)}
+    async with one_table(folder) as hall:
+        shelf = Shelf(folder / "evidence")
+        taker = EvidenceTaker(
+            hall.central_log,
+            shelf,
+            "tcp://127.0.0.1:0",
+            hall.keys,
+            hall.enrolled,
+            KEEP_ALL,
+            on_due=lambda _: None,
+            bytes_per_s=rate,
+        )
+        evidence = await taker.start()
+        source = Photos(photos)
+        sender = EvidenceSender(
+            hall.table_log,
+            folder / "evidence.db",
+            source,
+            source.by_name.get,
+            EvidenceLink(hall.keys.public, hall.table_keys, evidence),
+            KEEP_ALL,
+            on_due=lambda _: None,
+            times=SendTimes(bytes_per_s=table_rate),
+        )
+        await sender.start()
+        named = [
+            m.HandRead(hand=1, claim=1, photo=name, size=(9, 9), tiles=[], why=[]) for name in source.by_name
+        ]
+        await hall.table.append([m.encode(body) for body in [*named, m.RefereeCalled(place=0)]], 1)
+        await asyncio.sleep(2)
+        began, before, waits = time.perf_counter(), len(shelf.stored()), []
+        for _ in range(events):
+            _commit, acknowledged = await hall.book(*m.encode(m.RefereeCalled(place=0)))
+            waits.append(acknowledged)
+            await asyncio.sleep(PAUSE_S)
+        took, brought = time.perf_counter() - began, len(shelf.stored()) - before
+        await sender.stop()
+        await taker.stop()
+    return {**percentiles(waits), "photo_mb_per_s": round(brought * PHOTO_BYTES / 1e6 / took, 1)}
 
 
 def main() -> None:

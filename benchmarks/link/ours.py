@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from pathlib import Path
 
 import zmq
@@ -92,6 +93,9 @@ class OurClient(Client):
             connection.close()
         self._context.destroy(linger=0)
 
+    def _moved(self, table: int, _: int) -> None:
+        self._step(table)
+
     def _step(self, table: int) -> None:
         connection, sender = self._connections[table], self._ends[table].sender
         while True:
@@ -117,7 +121,7 @@ class OurClient(Client):
                 except OSError:
                     continue  # closed with its socket
         for fd in fds:
-            self.handlers[fd] = lambda _, table=table: self._step(table)  # type: ignore[misc]
+            self.handlers[fd] = partial(self._moved, table)
             self.epoll.register(fd, 1)
         self._fds[table] = fds
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import select
 import socket
+from functools import partial
 
 from benchmarks.link.client import Client
 
@@ -33,7 +34,7 @@ class StreamClient(Client):
         self.peers = [Peer((host, int(port))) for _ in self.chains]
         for table, peer in enumerate(self.peers):
             fd = peer.socket.fileno()
-            self.handlers[fd] = lambda mask, table=table: self._moved(table, mask)  # type: ignore[misc]
+            self.handlers[fd] = partial(self._moved, table)
             self.epoll.register(fd, select.EPOLLIN)
             self.began(table)
 

@@ -70,7 +70,9 @@ class Shelf:
                     file.write(data)
                     file.flush()
                 except OSError:
-                    with suppress(OSError):
+                    with suppress(
+                        OSError
+                    ):  # what is left over is the photo's: the next offer goes on behind it
                         os.ftruncate(fd, before)
                     raise
 
@@ -95,7 +97,7 @@ class Shelf:
     def remove(self, name: str) -> None:
         """Delete a photo; nothing happens when it is not there."""
         if is_name(name):
-            with suppress(OSError):
+            with suppress(OSError):  # it still lies there, so the next sweep tries again
                 self._place(name).unlink(missing_ok=True)
 
     def stored(self) -> dict[str, Stored]:

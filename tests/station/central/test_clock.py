@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,26 +14,10 @@ from starlette.applications import Starlette
 
 from station.central.clock import ClockKeeper
 from station.central.clock_api import clock_routes
-from station.clock import Clock, boot_id, steady
+from station.clock import boot_id, steady
 from station.errors import LogError
 from tests.station.central.conftest import Evening, opened
-
-
-@dataclass
-class Hands:
-    """The station's clocks, in our hands."""
-
-    steady: float = 100.0
-    wall: float = 1_796_000_000.0
-    boot: str = "first"
-
-    @property
-    def clock(self) -> Clock:
-        return Clock(lambda: self.steady, lambda: self.wall, lambda: self.boot)
-
-    def passes(self, seconds: float) -> None:
-        self.steady += seconds
-        self.wall += seconds
+from tests.station.clocks import Hands
 
 
 class Station:

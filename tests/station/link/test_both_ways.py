@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,7 +17,7 @@ from station.link.keys import AllowList
 from station.link.register import Enrolment, Register, write_register
 from station.link.replicate import Limits
 from station.link.said import Event, Hello, Nack, Resume
-from station.link.sockets import LinkSettings, new_context, table_socket
+from station.link.sockets import LinkSettings, Socket, new_context, table_socket
 from station.link.status import LinkState
 from station.link.table_thread import LinkThread
 from station.link.wire import decode, encode
@@ -76,6 +77,22 @@ class Heard:
 @pytest.fixture
 def heard(place: Any) -> Heard:
     return Heard(place)
+
+
+@asynccontextmanager
+async def by_hand(place: Any, heard: Heard) -> AsyncIterator[tuple[Socket, LinkThread]]:
+    """A table, and the socket of a station with the pinned key that says what a test makes it say."""
+    context = new_context()
+    router = context.socket(zmq.ROUTER)
+    router.set(zmq.CURVE_SERVER, 1)
+    router.set(zmq.CURVE_SECRETKEY, place.central.secret.encode())
+    table = heard.table(place.settings(f"tcp://127.0.0.1:{router.bind_to_random_port('tcp://127.0.0.1')}"))
+    await table.start()
+    try:
+        yield router, table
+    finally:
+        await table.stop()
+        context.destroy(linger=0)
 
 
 def test_a_command_reaches_the_table_over_restarts_of_both_and_takes_effect_once(place, heard: Heard) -> None:
@@ -269,21 +286,13 @@ def test_a_table_shows_why_its_key_counts_no_more(
 
 def test_a_station_of_another_version_is_shown_as_that(place, heard: Heard) -> None:
     async def main() -> None:
-        context = new_context()
-        router = context.socket(zmq.ROUTER)
-        router.set(zmq.CURVE_SERVER, 1)
-        router.set(zmq.CURVE_SECRETKEY, place.central.secret.encode())
-        endpoint = f"tcp://127.0.0.1:{router.bind_to_random_port('tcp://127.0.0.1')}"
-        table = heard.table(place.settings(endpoint))
-        await table.start()
-        assert await asyncio.to_thread(router.poll, 10_000)
-        peer, kind, _, session, log_id, *_ = router.recv_multipart()
-        assert kind == b"HELLO"
-        router.send_multipart([peer, b"NACK", session, log_id, b"version"])
-        await place.until(lambda: table.status.state is LinkState.VERSION)
-        assert table.status.code == "central.version"
-        await table.stop()
-        context.destroy(linger=0)
+        async with by_hand(place, heard) as (router, table):
+            assert await asyncio.to_thread(router.poll, 10_000)
+            peer, kind, _, session, log_id, *_ = router.recv_multipart()
+            assert kind == b"HELLO"
+            router.send_multipart([peer, b"NACK", session, log_id, b"version"])
+            await place.until(lambda: table.status.state is LinkState.VERSION)
+            assert table.status.code == "central.version"
 
     run(main)
 
@@ -292,35 +301,27 @@ def test_a_table_takes_no_chain_that_is_addressed_to_another(place, heard: Heard
     """The station of the pinned key sends T1 a chain for T2, and T1's own log as a chain of its own."""
 
     async def main() -> None:
-        context = new_context()
-        router = context.socket(zmq.ROUTER)
-        router.set(zmq.CURVE_SERVER, 1)
-        router.set(zmq.CURVE_SECRETKEY, place.central.secret.encode())
-        endpoint = f"tcp://127.0.0.1:{router.bind_to_random_port('tcp://127.0.0.1')}"
-        table = heard.table(place.settings(endpoint))
-        await table.start()
-        table.follow_commands({})
+        async with by_hand(place, heard) as (router, table):
+            table.follow_commands({})
 
-        async def refusal() -> Nack:
-            """Give the next one; that the entries were not greeted for may come as well."""
-            while True:
-                assert await asyncio.to_thread(router.poll, 10_000)
-                message = decode(router.recv_multipart()[1:])
-                if isinstance(message, Nack) and message.code != "hello":
-                    return message
+            async def refusal() -> Nack:
+                """Give the next one; that the entries were not greeted for may come as well."""
+                while True:
+                    assert await asyncio.to_thread(router.poll, 10_000)
+                    message = decode(router.recv_multipart()[1:])
+                    if isinstance(message, Nack) and message.code != "hello":
+                        return message
 
-        assert await asyncio.to_thread(router.poll, 10_000)
-        peer, *frames = router.recv_multipart()
-        hello = decode(frames)
-        assert isinstance(hello, Hello)
-        router.send_multipart([peer, *encode(Resume(hello.session, hello.log_id, 1, bytes(32)))])
-        for log_id, name, code in ((b"C" * 16, "T2", "wrong_table"), (hello.log_id, "T1", "foreign_log")):
-            forged = chain.link(log_id, ZERO_HEAD, [("clock.paused", b"{}")], 1)
-            router.send_multipart([peer, *encode(Hello(hello.session, log_id, forged[0].head, name))])
-            router.send_multipart([peer, *encode(Event(hello.session, (forged[0],)))])
-            assert await refusal() == Nack(hello.session, log_id, code)
-        await table.stop()
-        context.destroy(linger=0)
+            assert await asyncio.to_thread(router.poll, 10_000)
+            peer, *frames = router.recv_multipart()
+            hello = decode(frames)
+            assert isinstance(hello, Hello)
+            router.send_multipart([peer, *encode(Resume(hello.session, hello.log_id, 1, bytes(32)))])
+            for log_id, name, code in ((b"C" * 16, "T2", "wrong_table"), (hello.log_id, "T1", "foreign_log")):
+                forged = chain.link(log_id, ZERO_HEAD, [("clock.paused", b"{}")], 1)
+                router.send_multipart([peer, *encode(Hello(hello.session, log_id, forged[0].head, name))])
+                router.send_multipart([peer, *encode(Event(hello.session, (forged[0],)))])
+                assert await refusal() == Nack(hello.session, log_id, code)
         assert heard.commands == []
 
     run(main)

@@ -1,7 +1,6 @@
 """The times of a table: its session and the hall's clock."""
 
 import math
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -9,27 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from station.clock import Clock
 from station.table.times import TableTimes
 from station.timing.elapsed import Anchor, anchored, decode, encode
 from station.timing.hall_clock import Countdown
-
-
-@dataclass
-class Hands:
-    """The machine's clocks, in our hands."""
-
-    steady: float = 500.0
-    wall: float = 1_796_000_000.0
-    boot: str = "first"
-
-    @property
-    def clock(self) -> Clock:
-        return Clock(lambda: self.steady, lambda: self.wall, lambda: self.boot)
-
-    def passes(self, seconds: float) -> None:
-        self.steady += seconds
-        self.wall += seconds
+from tests.station.clocks import Hands
 
 
 @given(steps=st.lists(st.sampled_from([-3600.0, 3600.0]), max_size=6))
