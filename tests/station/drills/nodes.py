@@ -29,6 +29,7 @@ from station.link.connection import LinkStatus
 from station.link.keys import AllowList, load_pair, load_public
 from station.link.sockets import LinkSettings
 from station.link.table_thread import LinkThread
+from tests.station.drills.cameras import camera
 
 SEEN_S = 6.0
 """Seconds of silence until the pages call a table offline (`station.central.view.ONLINE_S`)."""
@@ -44,7 +45,12 @@ def run(kind: str, words: str, netns: str | None, arguments: dict[str, Any]) -> 
     def say(**line: Any) -> None:
         os.write(out, (json.dumps(line) + "\n").encode())
 
-    asyncio.run({"central": central, "table": table}[kind](say, **arguments))
+    async def main() -> None:
+        stop = asyncio.Event()
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+        await {"central": central, "table": table, "camera": camera}[kind](say, stop, **arguments)
+
+    asyncio.run(main())
 
 
 def _enter(netns: str) -> None:
@@ -94,14 +100,9 @@ def _at_frame(name: bytes, *, before: bool, nth: int) -> None:
     zmq.Socket.send_multipart = counted  # type: ignore[method-assign]
 
 
-def _stop_signal() -> asyncio.Event:
-    stop = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    return stop
-
-
 async def central(
     say: Callable[..., None],
+    stop: asyncio.Event,
     folder: str,
     endpoint: str,
     log: str = "central.log",
@@ -128,7 +129,6 @@ async def central(
         on_trouble=lambda error: say(trouble=None if error is None else error.code, at=time.monotonic()),
         after_commit=lambda: _die() if rng.random() < crash else None,
     )
-    stop = _stop_signal()
     link = await thread.start()
     taker = None
     if evidence is not None:
@@ -158,6 +158,7 @@ async def central(
 
 async def table(
     say: Callable[..., None],
+    stop: asyncio.Event,
     folder: str,
     endpoint: str,
     table_id: str,
@@ -191,7 +192,7 @@ async def table(
             say(code=now.code, unsent=now.unsent, at=time.monotonic())
 
     thread = LinkThread(path, link, on_status=status, on_command=lambda entry: say(got=entry.seq))
-    stop, rng = _stop_signal(), random.Random(table_id)
+    rng = random.Random(table_id)
     number = (await thread.start()).seq
     arm(fault, path)
     say(ready=True, head=number)
