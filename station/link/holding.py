@@ -53,6 +53,8 @@ class Holding:
         self._together = together
         self._open: dict[int, _Connection] = {}
         self._taken: dict[int, int] = {}
+        self._before: dict[int, int] = {}
+        """What was taken under a number when its last connection ended."""
         self._keys: dict[int, str] = {}
 
     def took(self, fd: int, size: int) -> None:
@@ -66,11 +68,12 @@ class Holding:
     def opened(self, fd: int, now: float) -> None:
         """Take note of a new connection (monotonic seconds)."""
         self._keys.pop(fd, None)
-        self._open[fd] = _Connection(now, self._taken.get(fd, 0))
+        self._open[fd] = _Connection(now, self._before.get(fd, 0))
 
     def closed(self, fd: int) -> None:
         """Take note of the end of a connection."""
         self._open.pop(fd, None)
+        self._before[fd] = self._taken.get(fd, 0)
 
     def __len__(self) -> int:
         """Return how many connections there are."""

@@ -99,7 +99,7 @@ class Watch:
         if fd is None:
             if len(self._fds) >= _PEERS:
                 self._fds.clear()
-            fd = self._fds[peer] = int(frame.get(zmq.SRCFD))
+            fd = self._fds[peer] = _descriptor(frame)
             self._holding.named(fd, key)
         self._holding.took(fd, on_the_wire(frames))
 
@@ -126,7 +126,7 @@ class Watch:
         poller.register(self._stopping.fd, zmq.POLLIN)
         try:
             while not self._stop.is_set():
-                poller.poll(_LOOK_MS)
+                poller.poll(_LOOK_MS if len(self._holding) else None)
                 self._follow()
                 if time.monotonic() >= look_at:
                     self._look()
@@ -162,6 +162,14 @@ class Watch:
             self._holding.closed(fd)
         if cut:
             self._wake()
+
+
+def _descriptor(frame: zmq.Frame) -> int:
+    """Give the file descriptor of the connection that a frame came over; -1 when libzmq does not know it."""
+    try:
+        return int(frame.get(zmq.SRCFD))
+    except zmq.ZMQError:  # the peer was gone before libzmq asked for its address
+        return -1
 
 
 def _received(fd: int) -> int | None:

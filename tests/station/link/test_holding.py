@@ -64,6 +64,16 @@ def test_a_number_that_is_used_again_begins_anew() -> None:
     assert holding.over(came_in(fd3=1001), 0.0) == [3]
 
 
+def test_what_is_handed_over_before_its_connection_is_heard_of_counts_for_it() -> None:
+    holding = Holding(each=1000)
+    for n in range(2):
+        holding.took(3, 5000)
+        holding.opened(3, 0.0)
+        assert holding.over(came_in(fd3=6000), 0.0) == []
+        assert holding.over(came_in(fd3=6001), 0.0) == [3], n
+        holding.closed(3)
+
+
 @given(st.lists(st.integers(0, 300), max_size=5))
 def test_the_size_on_the_wire_is_that_of_curve_and_zmtp(sizes: list[int]) -> None:
     sealed = [size + 33 for size in sizes]
