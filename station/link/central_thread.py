@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import queue
 import time
 from collections.abc import Callable
-from contextlib import closing, suppress
-from functools import partial
+from contextlib import closing
 from pathlib import Path
 
 import zmq
@@ -15,6 +13,7 @@ import zmq
 from station.counting import BATCH_SIZES, COMMIT_S, Stats
 from station.errors import LogError
 from station.link import zap
+from station.link.central_jobs import CentralJobs, closed
 from station.link.connection import wait_ms
 from station.link.denials import Denials
 from station.link.keys import AllowList, KeyPair
@@ -90,7 +89,7 @@ class CentralThread(LoopThread[str]):
         self._times = times
         self._after_commit = after_commit
         self._signer = signer
-        self._jobs: queue.SimpleQueue[Callable[[CentralEnd | None], None]] = queue.SimpleQueue()
+        self._jobs = CentralJobs()
         self._end: CentralEnd | None = None
         self._told = 0
         self._trouble: LogError | None = None
@@ -124,12 +123,7 @@ class CentralThread(LoopThread[str]):
             a future of the entry it became, resolved after the commit here; the table answers by an event of
             its own that names the entry's log id and seq. It fails with `LogError` or `ValueError`.
         """
-        future: asyncio.Future[Entry] = asyncio.get_running_loop().create_future()
-        if self._finished is None or self._finished.done() or self._stop.is_set():
-            future.set_exception(_closed())
-            return future
-        self._do(partial(self._command, table, kind, body, future))
-        return future
+        return self._stored(lambda end: end.command(table, kind, body, self._clock(), self._wall_ms()))
 
     def book(self, kind: str, body: bytes) -> asyncio.Future[Entry]:
         """Store an event of the central station itself.
@@ -137,12 +131,7 @@ class CentralThread(LoopThread[str]):
         Returns:
             a future of the entry it became, resolved after the commit; it fails with `LogError`.
         """
-        future: asyncio.Future[Entry] = asyncio.get_running_loop().create_future()
-        if self._finished is None or self._finished.done() or self._stop.is_set():
-            future.set_exception(_closed())
-            return future
-        self._do(partial(self._book, kind, body, future))
-        return future
+        return self._stored(lambda end: end.book(kind, body, self._wall_ms()))
 
     def set_value(self, table: str | None, key: str, body: bytes) -> None:
         """Say a value to a table, or to all (None); the newest of a key replaces older ones.
@@ -155,11 +144,18 @@ class CentralThread(LoopThread[str]):
         """
         check(key, body)
         at_ms = self._wall_ms()
-        self._do(lambda end: None if end is None else end.tables.set_value(table, key, body, at_ms))
-
-    def _do(self, job: Callable[[CentralEnd | None], None]) -> None:
-        self._jobs.put(job)
+        self._jobs.put(lambda end: end.tables.set_value(table, key, body, at_ms))
         self._waker.wake()
+
+    def _stored(self, store: Callable[[CentralEnd], Entry]) -> asyncio.Future[Entry]:
+        """Let the thread store an entry; give a future of it."""
+        future: asyncio.Future[Entry] = asyncio.get_running_loop().create_future()
+        if self._finished is None or self._finished.done() or self._stop.is_set():
+            future.set_exception(closed())
+            return future
+        self._jobs.store(store, lambda result: self._post(lambda: resolve(future, result)))
+        self._waker.wake()
+        return future
 
     # From here on: the worker thread.
 
@@ -200,20 +196,20 @@ class CentralThread(LoopThread[str]):
         for source in (self._waker.fd, handler, router):
             poller.register(source, zmq.POLLIN)
         while not self._stop.is_set():
-            poller.poll(0 if self._jobs.qsize() else wait_ms(end.next_deadline(), self._clock()))
+            poller.poll(0 if self._jobs else wait_ms(end.next_deadline(), self._clock()))
             self._waker.clear()
             if self._stop.is_set():
                 break  # no further round: what comes in now is sent again to the next process
             self._answer_zap(handler, denials)
             self._note_news(watch, knocks, denials)
             answers = self._receive(log, end, drain(router, watch))
-            self._do_some(end, _JOBS_S)
+            self._jobs.do(end, _JOBS_S)
             answers += end.poll(self._clock())
             self._tell(log.pos_head.seq)
             self._note_trouble(end.trouble)
             send(router, answers, end)
-        self._do_some(end, _LAST_JOBS_S)
-        self._refuse_all()
+        self._jobs.do(end, _LAST_JOBS_S)
+        self._jobs.refuse()
         self._tell(log.pos_head.seq)
 
     def _note_news(self, watch: Watch, knocks: Knocks, denials: Denials) -> None:
@@ -225,43 +221,6 @@ class CentralThread(LoopThread[str]):
         for cut in cuts:
             table = self._allow_list.standing(cut.key).holder if cut.key else ""
             denials.note(OVERRUN, key=cut.key, table=table, now=now, wall_ms=wall_ms, address=cut.address)
-
-    def _do_some(self, end: CentralEnd, most_s: float) -> None:
-        """Do jobs until there is none or the time is over, but at least one: each may be a commit."""
-        until = time.monotonic() + most_s
-        with suppress(queue.Empty):
-            while True:
-                self._jobs.get_nowait()(end)
-                if time.monotonic() >= until:
-                    break
-
-    def _refuse_all(self) -> None:
-        """Let jobs fail for which there is no time any more."""
-        with suppress(queue.Empty):
-            while True:
-                self._jobs.get_nowait()(None)
-
-    def _command(
-        self, table: str, kind: str, body: bytes, future: asyncio.Future[Entry], end: CentralEnd | None
-    ) -> None:
-        result: Entry | Exception
-        try:
-            if end is None:
-                raise _closed()
-            result = end.command(table, kind, body, self._clock(), self._wall_ms())
-        except (LogError, ValueError) as error:
-            result = error
-        self._post(lambda: resolve(future, result))
-
-    def _book(self, kind: str, body: bytes, future: asyncio.Future[Entry], end: CentralEnd | None) -> None:
-        result: Entry | Exception
-        try:
-            if end is None:
-                raise _closed()
-            result = end.book(kind, body, self._wall_ms())
-        except LogError as error:
-            result = error
-        self._post(lambda: resolve(future, result))
 
     def _valued(self, table: str, key: str, body: bytes) -> None:
         if self._on_value is not None:
@@ -318,7 +277,3 @@ class CentralThread(LoopThread[str]):
 
     def _wall_ms(self) -> int:
         return int(1000 * self._wall())
-
-
-def _closed() -> LogError:
-    return LogError("The log is closed.", fix="Start the central station again.")
