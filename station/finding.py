@@ -20,7 +20,7 @@ from zeroconf import Error as ZeroconfError
 from zeroconf import InterfaceChoice, IPVersion, ServiceStateChange, Zeroconf
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
-__all__ = ["LINK", "PAIRING", "Found", "announced", "endpoint_host", "find", "is_loopback", "own_addresses"]
+__all__ = ["LINK", "PAIRING", "Found", "announced", "endpoint_host", "find", "own_addresses"]
 
 LINK: Final = "_quezhuo._tcp.local."
 """Where tables connect."""
@@ -38,14 +38,6 @@ class Found:
 
     addresses: tuple[str, ...]
     key: str
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address is reached from this machine alone."""
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def endpoint_host(endpoint: str) -> tuple[str, int]:

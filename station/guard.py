@@ -22,7 +22,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["OVERRIDES", "READING", "REFUSALS", "Asked", "Names", "Refusal", "is_loopback", "judge"]
+from station.addresses import is_loopback
+
+__all__ = ["OVERRIDES", "READING", "REFUSALS", "Asked", "Names", "Refusal", "judge"]
 
 READING: Final = frozenset({"GET", "HEAD"})
 """Methods that change nothing."""
@@ -177,18 +179,6 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def is_loopback(address: str) -> bool:
-    """Whether an address leads to this very computer; a name does only when it is ``localhost``."""
-    if address == "localhost":
-        return True
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return False
-    mapped = getattr(parsed, "ipv4_mapped", None)
-    return (mapped or parsed).is_loopback
 
 
 def _lower(names: Iterable[str]) -> set[str]:

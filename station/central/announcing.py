@@ -7,6 +7,7 @@ import asyncio
 import structlog
 
 from station import finding
+from station.addresses import is_loopback
 
 __all__ = ["announce"]
 
@@ -21,7 +22,7 @@ async def announce(endpoint: str, key: str) -> None:
         key: public key of the station (Z85).
     """
     host, port = finding.endpoint_host(endpoint)
-    if not finding.is_loopback(host):
+    if not is_loopback(host):
         everywhere = host in ("0.0.0.0", "*")  # noqa: S104 - asked, not bound
         addresses = finding.own_addresses() if everywhere else [host]
         v4 = [address for address in addresses if ":" not in address]

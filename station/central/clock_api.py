@@ -8,9 +8,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from station.addresses import is_loopback
 from station.central.clock import ClockKeeper
 from station.errors import LogError
-from station.guard import is_loopback
 from station.timing.hall_clock import LONGEST_S, ClockRefused
 from station.web import pages
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import segno
 
 from station import finding
+from station.addresses import is_loopback
 from station.central.config import CentralConfig, load_config
 from station.cli.output import OK, emit, note, say
 from station.cli.typed import Typed, typing
@@ -63,7 +64,7 @@ async def run(arguments: argparse.Namespace, path: Path) -> int:
             window,
         )
         desks.append(desk)
-        if config.announce and not finding.is_loopback(host):
+        if config.announce and not is_loopback(host):
             await _announce(stack, addresses, port, keys.public)
         _show(ticket, as_json=arguments.json)
         try:

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from station.guard import is_loopback
+from station.addresses import is_loopback
 from station.ops.health import Health
 from station.ops.metrics import CONTENT_TYPE, Metrics
 

@@ -5,7 +5,8 @@ import socket
 
 import pytest
 
-from station.finding import LINK, PAIRING, announced, endpoint_host, find, is_loopback, own_addresses
+from station.addresses import is_loopback
+from station.finding import LINK, PAIRING, announced, endpoint_host, find, own_addresses
 from tests.required import go_without
 
 HERE = ["127.0.0.1"]
@@ -56,11 +57,6 @@ def test_another_key_and_another_service_are_not_taken_for_it(multicast: None) -
     assert asyncio.run(_looked(PAIRING, None, 0.5)) == []
 
 
-def test_addresses_are_told_apart() -> None:
-    assert is_loopback("127.0.0.1")
-    assert is_loopback("[::1]")
-    assert is_loopback("localhost")
-    assert not is_loopback("0.0.0.0")
-    assert not is_loopback("192.168.1.2")
+def test_an_endpoint_is_split_and_the_own_addresses_are_those_that_others_may_reach() -> None:
     assert endpoint_host("tcp://[::1]:7700") == ("[::1]", 7700)
     assert not any(is_loopback(address) for address in own_addresses())
