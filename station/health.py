@@ -6,12 +6,12 @@ from typing import Annotated
 
 import msgspec
 
-__all__ = ["Health", "decode", "encode"]
+__all__ = ["TableHealth", "decode", "encode"]
 
 _Code = Annotated[str, msgspec.Meta(max_length=64)]
 
 
-class Health(msgspec.Struct, frozen=True, kw_only=True):
+class TableHealth(msgspec.Struct, frozen=True, kw_only=True):
     """How a table is now.
 
     Args:
@@ -29,15 +29,15 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     log_pos: Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
 
 
-_decoder = msgspec.json.Decoder(Health)
+_decoder = msgspec.json.Decoder(TableHealth)
 
 
-def encode(health: Health) -> bytes:
+def encode(health: TableHealth) -> bytes:
     """Give the body of the value."""
     return msgspec.json.encode(health)
 
 
-def decode(body: bytes) -> Health:
+def decode(body: bytes) -> TableHealth:
     """Read the body of the value.
 
     Raises:

@@ -15,7 +15,7 @@ from station.errors import LogError
 from station.evidence.central_thread import EvidenceTaker
 from station.guarding import Traffic
 from station.link.central_thread import CentralThread
-from station.ops.health import Health, disk_low, disk_unusable, free_bytes
+from station.ops.health import Vitals, disk_low, disk_unusable, free_bytes
 from station.ops.metrics import Metrics, Sample, stats_samples
 from station.ops.routes import operation_routes
 from station.ops.traffic import traffic_samples
@@ -40,7 +40,7 @@ class Parts(Protocol):
 def of_central(parts: Parts, feed: Feed) -> list[BaseRoute]:
     """Give the routes ``/healthz`` and ``/metrics`` of the central station."""
     home = Path(parts.config.home)
-    health = Health(
+    health = Vitals(
         {"process": "central"},
         vital={
             "log": lambda: parts.trouble.code if parts.trouble is not None else None,

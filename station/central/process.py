@@ -52,7 +52,7 @@ class _Station:
         self.trouble: LogError | None = None
         self.traffic = Traffic()
         self.traffic.on_refused = self._refused
-        self._health: dict[str, health.Health] = {}
+        self._health: dict[str, health.TableHealth] = {}
         self.secret = self.keys.signer or b""
         self.path = Path(config.home) / "central.db"
         self.feed: Feed | None = None

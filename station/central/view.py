@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from station.central.fold import WINS_SHOWN, Alarm, Hall, TableFold, Win
-from station.health import Health
+from station.health import TableHealth
 from station.places import Place, seat_of
 from station.session import Session, Stage
 from station.timing.hall_clock import IDLE, UNCONFIRMED
@@ -59,7 +59,7 @@ class Surroundings:
     boot: str = ""
     list_damaged: bool = False
     photos_full: bool = False
-    health: Mapping[str, Health] = field(default_factory=dict)
+    health: Mapping[str, TableHealth] = field(default_factory=dict)
 
 
 def state_object(hall: Hall, around: Surroundings) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def _table(table: str, fold: TableFold | None, around: Surroundings) -> dict[str
     }
 
 
-def _health(health: Health | None) -> dict[str, Any] | None:
+def _health(health: TableHealth | None) -> dict[str, Any] | None:
     return None if health is None else msgspec.structs.asdict(health)
 
 

@@ -122,10 +122,6 @@ class Index:
         row = self._db.execute("SELECT why FROM removed WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 
-    def all_removed(self) -> list[str]:
-        """Return all photos that were removed by rule."""
-        return [str(name) for (name,) in self._db.execute("SELECT name FROM removed")]
-
     def unsent(self, station: str) -> Iterator[str]:
         """Give photos that a central station (named by its key) has not acknowledged, the oldest first."""
         rows = self._db.execute(

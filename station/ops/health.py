@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["FULL_BYTES", "LOW_BYTES", "Health", "disk_low", "disk_unusable", "free_bytes"]
+__all__ = ["FULL_BYTES", "LOW_BYTES", "Vitals", "disk_low", "disk_unusable", "free_bytes"]
 
 Check = Callable[[], str | None]
 """Gives what is wrong in one word or code, or None."""
@@ -20,7 +20,7 @@ LOW_BYTES: Final = 1 << 30
 """Less than this is a warning: an evening's photographs may not fit any more."""
 
 
-class Health:
+class Vitals:
     """Vital checks and warnings of one process.
 
     Args:

@@ -7,13 +7,13 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from station.addresses import is_loopback
-from station.ops.health import Health
+from station.ops.health import Vitals
 from station.ops.metrics import CONTENT_TYPE, Metrics
 
 __all__ = ["operation_routes"]
 
 
-def operation_routes(health: Health, metrics: Metrics, *, public: bool) -> list[BaseRoute]:
+def operation_routes(health: Vitals, metrics: Metrics, *, public: bool) -> list[BaseRoute]:
     """Give both routes.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Any
 import structlog
 
 from station.errors import StationError
-from station.health import Health, encode
+from station.health import TableHealth, encode
 from station.link.codes import ValueKey
 from station.table.runtime import Table
 from station.table.writer import LogWriter
@@ -23,9 +23,9 @@ _AT_LEAST_S = 30.0
 """It is looked at this often even if nothing tells of a change."""
 
 
-def health_of(state: dict[str, Any]) -> Health:
+def health_of(state: dict[str, Any]) -> TableHealth:
     """Give the part of a table's state that the hall wants to know at once."""
-    return Health(
+    return TableHealth(
         phase=state["phase"],
         machine=None if state["machine"] is None else state["machine"]["code"],
         camera=state["camera"]["code"],
@@ -35,7 +35,7 @@ def health_of(state: dict[str, Any]) -> Health:
 
 async def tell_health(table: Table, writer: LogWriter) -> None:
     """Tell it after every change, for ever."""
-    told: Health | None = None
+    told: TableHealth | None = None
     with table.watch() as changes:
         while True:
             health = health_of(table.state())

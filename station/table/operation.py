@@ -10,7 +10,7 @@ from pathlib import Path
 
 from starlette.routing import BaseRoute
 
-from station.ops.health import Health, disk_low, disk_unusable, free_bytes
+from station.ops.health import Vitals, disk_low, disk_unusable, free_bytes
 from station.ops.metrics import Metrics, Sample, stats_samples
 from station.ops.routes import operation_routes
 from station.ops.traffic import traffic_samples
@@ -35,7 +35,7 @@ def of_table(table: Table, writer: LogWriter) -> list[BaseRoute]:
         code = writer.status.code
         return None if code in ("central.up", "central.none") else code
 
-    health = Health(
+    health = Vitals(
         {"process": "table", "table": table.config.table},
         vital={
             "log": lambda: table.disk.code,

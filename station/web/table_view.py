@@ -53,7 +53,7 @@ MELD_SLOTS: Final = (
 
 
 @dataclass(frozen=True)
-class Health:
+class DeviceWord:
     """One device of the top bar: a word, whether it is well, and the sentence when it is not."""
 
     word: str
@@ -73,7 +73,7 @@ def clock(state: State, words: Words) -> dict[str, Any]:
     return {"word": words.say("Played"), "seconds": played, "text": clock_text(played), "step": 1}
 
 
-def health(state: State, words: Words, names: Mapping[int, str]) -> list[Health]:
+def health(state: State, words: Words, names: Mapping[int, str]) -> list[DeviceWord]:
     """Machine, camera and network in words. A device that a table does not have is well."""
     machine = state.get("machine") or NO_MACHINE
     camera = state.get("camera") or {"code": "camera.none"}
@@ -86,17 +86,17 @@ def health(state: State, words: Words, names: Mapping[int, str]) -> list[Health]
     if photos and not unsent and central["code"] in (*CENTRAL_WELL, "central.down"):
         network = words.many("%(n)s photo still to be sent", "%(n)s photos still to be sent", photos)
     return [
-        Health(
+        DeviceWord(
             words.say("Machine"),
             machine["code"] in MACHINE_WELL,
             _machine_words(state, words, names),
         ),
-        Health(
+        DeviceWord(
             words.say("Camera"),
             camera["code"] in CAMERA_WELL,
             _camera_words(camera, words, names),
         ),
-        Health(words.say("Network"), net_ok, network),
+        DeviceWord(words.say("Network"), net_ok, network),
     ]
 
 

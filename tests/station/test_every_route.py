@@ -28,7 +28,7 @@ from station.clock import Clock
 from station.evidence.shelf import Shelf
 from station.guarding import MAX_BODY, SAFETY_HEADERS, Guard, Traffic, names_of
 from station.log.log import Log
-from station.ops.health import Health
+from station.ops.health import Vitals
 from station.ops.metrics import Metrics
 from station.ops.routes import operation_routes
 from station.table import api as table_api
@@ -54,7 +54,7 @@ FILLED = {
 """Values for the parameters in paths."""
 
 
-OPERATION = operation_routes(Health({}, {}, {}), Metrics(list), public=True)
+OPERATION = operation_routes(Vitals({}, {}, {}), Metrics(list), public=True)
 
 
 class App:

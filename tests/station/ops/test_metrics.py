@@ -31,7 +31,7 @@ from station.link.keys import AllowList, generate, write_allow_list
 from station.link.sockets import LinkSettings, new_context
 from station.link.table_thread import LinkThread
 from station.log.log import Log
-from station.ops.health import Health, disk_unusable
+from station.ops.health import Vitals, disk_unusable
 from station.ops.metrics import METRICS, Metrics, Sample, stats_samples
 from station.table.config import TableConfig
 from station.table.operation import of_table
@@ -249,7 +249,7 @@ def test_health_is_asked_once_a_second(tmp_path: Path) -> None:
         asked.append(1)
         return "bad" if len(asked) > 1 else None
 
-    health = Health({}, {"x": check}, {}, lambda: now[0])
+    health = Vitals({}, {"x": check}, {}, lambda: now[0])
     assert [health.report()["ok"] for _ in range(5)] == [True] * 5
     now[0] = 1.0
     assert health.report()["failing"] == ["x"]

@@ -9,7 +9,7 @@ import pytest
 
 from station import messages as m
 from station.errors import LogFull
-from station.health import Health, decode, encode
+from station.health import TableHealth, decode, encode
 from station.log.chain import ZERO_HEAD, Entry, link
 from station.session import Event, Session, apply, replay
 from station.table.commands import Commands, applied
@@ -97,7 +97,7 @@ def test_a_table_tells_its_health_in_one_small_value() -> None:
         "claim": "x" * 9000,
     }
     health = health_of(state)
-    assert health == Health(phase="play", machine="m", camera="c", log_pos=5)
+    assert health == TableHealth(phase="play", machine="m", camera="c", log_pos=5)
     assert len(encode(health)) < 200
     assert decode(encode(health)) == health
     assert health_of({**state, "machine": None}).machine is None

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from station.health import Health, decode
+from station.health import TableHealth, decode
 from station.link.central_thread import CentralThread
 from station.link.keys import AllowList, generate, write_allow_list
 from station.log import Log
@@ -65,7 +65,7 @@ def tables(tmp_path: Path) -> Iterator[Tables]:
 def test_a_table_tells_its_health_and_books_a_command_once(tmp_path: Path, tables: Tables) -> None:
     keys = generate(tmp_path / "keys", "central")
     write_allow_list(tmp_path / "tables.toml", {"T1": generate(tmp_path / "keys", "T1").public})
-    health: list[Health] = []
+    health: list[TableHealth] = []
 
     async def main() -> None:
         changed = asyncio.Event()
