@@ -11,13 +11,14 @@ import hashlib
 import importlib.util
 import os
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Generic, TypeVar
 
 import msgspec
 import structlog
+
+from station.files import replace_file
 
 __all__ = ["FOLDING", "FoldCache", "code_version"]
 
@@ -126,17 +127,11 @@ class FoldCache(Generic[State]):
         """
         if self._code is None:
             return
-        draft = self._path.with_name(self._path.name + ".new")
         try:
             encoded = msgspec.Raw(msgspec.msgpack.encode(state))
             data = msgspec.msgpack.encode(_Kept(self._code, log_id, pos, digest, encoded))
-            fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-            with os.fdopen(fd, "wb") as file:
-                file.write(self._check(data) + data)
-            draft.replace(self._path)
+            replace_file(self._path, self._check(data) + data, durable=False)
         except (OSError, OverflowError, RecursionError) as error:  # or a state that cannot be written so
-            with suppress(OSError):
-                draft.unlink(missing_ok=True)
             if not self._refused:
                 _log.warning("fold not kept", file=str(self._path), why=str(error))
             self._refused = True

@@ -17,6 +17,7 @@ from vision.errors import CalibrationError
 from vision.lens import Lens
 from vision.planes import Matrix, Quad, homography, map_points, quad_of
 from vision.readings import Box, Image, Reading, check_image
+from vision.saving import replace_text
 from vision.table import TABLE_HALF, ZONES, zone_corners
 from vision.taught import Reference, Taught
 
@@ -138,9 +139,7 @@ class Calibration:
 
     def save(self, path: Path) -> None:
         """Write the calibration file; an existing one is replaced whole."""
-        draft = path.with_name(path.name + ".new")
-        draft.write_text(json.dumps(self.to_json(), indent=1) + "\n", "utf-8")
-        draft.replace(path)
+        replace_text(path, json.dumps(self.to_json(), indent=1) + "\n")
 
     @classmethod
     def from_json(cls, data: Any) -> Calibration:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import structlog
 from station.central.fold import Hall
 from station.clock import Clock
 from station.errors import LogError
+from station.files import replace_file
 from station.timing import hall_clock, persistence
 from station.timing.hall_clock import Change, Countdown
 
@@ -146,10 +146,8 @@ class ClockKeeper:
         """
         if self._now.running and self._now.boot != self._clock.boot():
             return  # what the last run wrote is still needed
-        draft = self._file.with_suffix(".new")
         try:
-            draft.write_bytes(persistence.encode(self._moment()))
-            os.replace(draft, self._file)  # noqa: PTH105 - atomic
+            replace_file(self._file, persistence.encode(self._moment()), durable=False)
         except OSError as error:
             if not self._silent:
                 _log.warning("the time is not written down", file=str(self._file), reason=error.strerror)

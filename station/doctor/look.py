@@ -93,6 +93,7 @@ def _home_trouble(home: Path) -> str | None:
 
 def _held(log: Path) -> bool:
     """Whether a process has this log open for writing."""
+    # Without a lock file nobody writes; one that this user may not open is told by the log itself.
     with contextlib.suppress(OSError), log.with_name(f"{log.name}.lock").open() as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -124,7 +125,7 @@ def _log(path: Path) -> LogFacts:
 
 def _synchronised() -> bool | None:
     """Ask the kernel (adjtimex(2) without setting anything)."""
-    with contextlib.suppress(OSError, AttributeError):
+    with contextlib.suppress(OSError, AttributeError):  # a C library without the call: not known
         state = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(512))
         return None if state < 0 else state != _TIME_ERROR
     return None
@@ -231,6 +232,6 @@ def _camera(config: TableConfig) -> CameraFacts | None:
 
 
 def _listed(folder: Path) -> list[Path]:
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # no pictures then; whether the folder can be read is asked beside
         return list(folder.iterdir())
     return []

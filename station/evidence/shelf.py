@@ -11,6 +11,7 @@ from pathlib import Path
 from station.evidence.keeping import Stored, free_at, stored_below
 from station.evidence.taking import NoSpace
 from station.evidence.wire import is_name, name_of
+from station.files import move_into_place
 
 __all__ = ["Shelf"]
 
@@ -84,9 +85,7 @@ class Shelf:
                 part.unlink()
                 return False
             place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _synced(part)
-            part.replace(place)
-            _synced(place.parent)
+            move_into_place(part, place)
         return True
 
     def drop(self, table: str, name: str) -> None:
@@ -118,14 +117,6 @@ class Shelf:
 def _short(table: str) -> str:
     """Return a file name's beginning for a table, whatever its name holds."""
     return hashlib.blake2b(table.encode(), digest_size=8).hexdigest()
-
-
-def _synced(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tomllib
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from zmq.utils import z85
 
 from station.errors import KeyFileError
 
-__all__ = ["bytes_of", "curve_key", "load_toml", "raw_key", "replace_file", "text_of", "write_new"]
+__all__ = ["bytes_of", "curve_key", "load_toml", "raw_key", "text_of"]
 
 _KEY_BYTES = 32
 
@@ -76,39 +75,3 @@ def bytes_of(key: str) -> bytes:
 def text_of(key: bytes) -> str:
     """Return a CURVE key of 32 bytes in Z85."""
     return z85.encode(key).decode()
-
-
-def write_new(path: Path, text: str, mode: int) -> None:
-    """Write a file that does not exist yet.
-
-    Raises:
-        OSError: it exists, or cannot be written.
-    """
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-    with os.fdopen(fd, "w", encoding="utf-8") as file:
-        os.fchmod(fd, mode)  # whatever the umask
-        file.write(text)
-        file.flush()
-        os.fsync(fd)
-
-
-def replace_file(path: Path, text: str, mode: int) -> None:
-    """Write a file in one step: readers see the old text or the new one. An existing file keeps its mode.
-
-    Raises:
-        OSError: it cannot be written; the old file is as it was.
-    """
-    if path.exists():
-        mode = path.stat().st_mode & 0o777
-    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
-    draft.unlink(missing_ok=True)
-    try:
-        write_new(draft, text, mode)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -21,8 +21,9 @@ import zmq
 from nacl.signing import SigningKey
 
 from station.errors import KeyFileError
+from station.files import replace_file, write_new
 from station.link.allow_list import AllowList, Standing
-from station.link.key_files import curve_key, load_toml, raw_key, replace_file, write_new
+from station.link.key_files import curve_key, load_toml, raw_key
 from station.link.register import load_allow_list, write_allow_list
 
 __all__ = [
@@ -91,8 +92,8 @@ def add_signing(folder: Path, name: str) -> KeyPair:
         raise KeyFileError(f"The key file {secret_file} can sign already.", fix="Nothing needs to be done.")
     pair = KeyPair(old.public, old.secret, *_drawn_signing())
     try:
-        replace_file(secret_file, _secret_text(pair), mode=0o600)
-        replace_file(folder / f"{name}.pub", _public_text(pair), mode=0o644)
+        replace_file(secret_file, _secret_text(pair), keep_mode=True)
+        replace_file(folder / f"{name}.pub", _public_text(pair), mode=0o644, keep_mode=True)
     except OSError as error:
         raise _unwritable(folder, error) from error
     return pair

@@ -32,7 +32,8 @@ import msgspec
 import tomli_w
 
 from station.errors import KeyFileError
-from station.link.key_files import curve_key, load_toml, raw_key, replace_file
+from station.files import replace_file
+from station.link.key_files import curve_key, load_toml, raw_key
 
 __all__ = [
     "EXPIRED",
@@ -176,7 +177,7 @@ def write_register(path: Path, register: Register) -> None:
     if register.replaced:
         data["revoked"] = [_plain(gone) for gone in register.replaced]
     try:
-        replace_file(path, tomli_w.dumps(data), mode=0o644)
+        replace_file(path, tomli_w.dumps(data), mode=0o644, keep_mode=True)
     except OSError as error:
         raise KeyFileError(
             f"The allow-list {path} cannot be written: {error.strerror}.", fix="Check the folder."

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from station.errors import ConfigError, KeyFileError, PairingError
-from station.link.key_files import bytes_of, replace_file, text_of
+from station.files import replace_file
+from station.link.key_files import bytes_of, text_of
 from station.link.keys import KeyPair, add_signing, generate, load_pair, public_text
 from station.link.register import REVOKED, Enrolment, Register, load_register, write_register
 from station.pairing.protocol import Candidate, Identity, Offer, refused
@@ -95,8 +96,8 @@ def write_offer(config: Path, offer: Offer, secret_key: Path, public_key: Path |
     verify = None if offer.verify is None else offer.verify.hex()
     try:
         public_key.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        replace_file(public_key, public_text(text_of(offer.public), verify), mode=0o644)
-        replace_file(config, text, mode=0o644)
+        replace_file(public_key, public_text(text_of(offer.public), verify), mode=0o644, keep_mode=True)
+        replace_file(config, text, mode=0o644, keep_mode=True)
     except OSError as error:
         raise ConfigError(f"{config} cannot be written: {error.strerror}.", fix="Check the folder.") from None
     return public_key

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import msgspec
+import structlog
 
 from station.errors import LinkError
+from station.files import replace_file
 from station.finding import LINK, Found, find
 from station.link.keys import load_public
 from station.table.config import TableConfig
 
 __all__ = ["recalled", "with_endpoint"]
 
+_log = structlog.get_logger()
 _REMEMBERED = "station-endpoint"
 _CONNECT_S = 1.5
 _ENDPOINT = re.compile(r"tcp://[0-9A-Za-z.:\[\]_-]{1,80}:[0-9]{1,5}")
@@ -87,9 +89,7 @@ def _recall(file: Path) -> str | None:
 
 def _remember(file: Path, endpoint: str) -> None:
     """Keep the address for a start at which the station is silent; without it this start goes well too."""
-    draft = file.with_suffix(".new")
     try:
-        draft.write_text(f"{endpoint}\n", encoding="utf-8")
-        os.replace(draft, file)  # noqa: PTH105 - in one step
-    except OSError:
-        return
+        replace_file(file, f"{endpoint}\n")
+    except OSError as error:
+        _log.warning("the station's address is not remembered", file=str(file), reason=error.strerror)

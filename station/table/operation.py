@@ -72,6 +72,6 @@ def _samples(table: Table, writer: LogWriter, home: Path) -> Iterator[Sample]:
 
 
 def _photos(folder: Path) -> int:
-    with contextlib.suppress(OSError), os.scandir(folder) as files:
+    with contextlib.suppress(OSError), os.scandir(folder) as files:  # made with the first photo
         return sum(file.name.endswith(".jpg") for file in files)
     return 0

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import errno
-import os
+import threading
 from contextlib import suppress
 from pathlib import Path
 
 from station.errors import StationError
 from station.evidence.keeping import Stored, free_at, stored_below
 from station.evidence.wire import is_name, name_of
+from station.files import replace_file, sync
 
 ROOM_FOR_EVENTS = 16 * 1024 * 1024
 """Bytes of the disk that photographs leave free: a result is worth more than its picture."""
@@ -23,7 +24,7 @@ class PhotoStoreError(StationError):
 
 
 class PhotoStore:
-    """A folder of JPEG files named by the BLAKE2b-128 hash of their bytes.
+    """A folder of JPEG files named by the BLAKE2b-128 hash of their bytes. Used by any thread.
 
     ``room``: bytes of the disk that stay free for the log.
     """
@@ -31,38 +32,36 @@ class PhotoStore:
     def __init__(self, folder: Path, room: int = ROOM_FOR_EVENTS) -> None:
         self.folder = folder
         self._room = room
+        self._writing = threading.Lock()
 
     def put(self, jpeg: bytes) -> str:
         """Store the bytes and return their name (``<32 hex digits>.jpg``); the same bytes twice are one file.
+
+        It outlives a power cut by then. A slow disk may take a second for that: not for the loop's thread.
 
         Raises:
             PhotoStoreError: the file could not be written; nothing half-written stays behind.
         """
         name = name_of(jpeg)
-        path = self.folder / name
-        if path.exists():
-            return name
-        part = path.with_suffix(".part")
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            if self.free() < self._room + len(jpeg):
-                raise OSError(errno.ENOSPC, "No space left for photographs")
-            fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-            with os.fdopen(fd, "wb") as file:
-                file.write(jpeg)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(path)
-            _synced(self.folder)  # else a power cut may take the name from under the event that has it
+            with self._writing:
+                self._put(self.folder / name, jpeg)
         except OSError as error:
-            with suppress(OSError):
-                part.unlink(missing_ok=True)
             raise PhotoStoreError(
                 f"The photo can't be stored ({error.strerror}).",
                 fix="Free some space.",
                 code="photo.full" if error.errno in _FULL else None,
             ) from error
         return name
+
+    def _put(self, path: Path, jpeg: bytes) -> None:
+        if path.exists():
+            sync(self.folder)  # it may be there because the disk refused just this when it was stored
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if self.free() < self._room + len(jpeg):
+            raise OSError(errno.ENOSPC, "No space left for photographs")
+        replace_file(path, jpeg)  # durable with its name: an event will have it
 
     def read(self, name: str) -> bytes | None:
         """Return the bytes of a stored photo; None if it is not there."""
@@ -80,7 +79,7 @@ class PhotoStore:
         """Delete a photo; nothing happens when it is not there."""
         path = self.path(name)
         if path is not None:
-            with suppress(OSError):
+            with suppress(OSError):  # the policy sees that it is still there, and asks again
                 path.unlink()
 
     def free(self) -> int:
@@ -93,11 +92,3 @@ class PhotoStore:
             return None
         path = self.folder / name
         return path if path.is_file() else None
-
-
-def _synced(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

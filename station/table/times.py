@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 from pathlib import Path
 from typing import Any
 
 import structlog
 
 from station.clock import Clock
+from station.files import replace_file
 from station.timing.elapsed import Anchor, anchored, decode, encode
 from station.timing.table_clock import TableClock
 
@@ -82,10 +82,8 @@ class TableTimes:
         """Write the anchor in one step; without it the next start asks the wall clock."""
         if self._file is None:
             return
-        draft = self._file.with_suffix(".new")
         try:
-            draft.write_bytes(encode(anchor))
-            os.replace(draft, self._file)  # noqa: PTH105 - atomic
+            replace_file(self._file, encode(anchor), durable=False)
         except OSError as error:
             _log.warning("the session's opening is not kept", file=str(self._file), reason=error.strerror)
 

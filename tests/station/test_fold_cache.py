@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import grimp
@@ -96,11 +97,12 @@ def test_nobody_without_the_secret_can_write_one_that_is_used(tmp_path: Path) ->
 def test_a_disk_that_refuses_is_told_once_and_leaves_the_old_file(
     cache: FoldCache[Session], tmp_path: Path
 ) -> None:
-    (tmp_path / "log.fold.new").mkdir()
+    in_the_way = tmp_path / f".log.fold.{os.getpid()}.new"
+    in_the_way.mkdir()
     with structlog.testing.capture_logs() as lines:
         for _ in range(3):
             cache.save(LOG_ID, 3, HASH, Session(seq=3))
     assert [line["event"] for line in lines] == ["fold not kept"]
-    (tmp_path / "log.fold.new").rmdir()
+    in_the_way.rmdir()
     cache.save(LOG_ID, 3, HASH, Session(seq=3))
     assert load(cache) == Session(seq=3)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -23,6 +21,7 @@ from vision.enroll.tileset import Provenance, TileSet
 from vision.errors import TileSetError
 from vision.model_card import LABELS, ModelCard
 from vision.readings import EMBEDDING, Floats
+from vision.saving import replace_text
 
 __all__ = ["FORMAT", "Capture", "load_capture", "load_tileset", "save_capture", "save_tileset"]
 
@@ -211,17 +210,9 @@ def _read(path: Path, what: str) -> dict[str, Any]:
 
 
 def _write(path: Path, data: Mapping[str, Any]) -> None:
-    draft = path.with_name(path.name + ".new")
     try:
-        with draft.open("w", encoding="utf-8") as stream:
-            json.dump(data, stream, ensure_ascii=False)
-            stream.write("\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        draft.replace(path)
+        replace_text(path, json.dumps(data, ensure_ascii=False) + "\n")
     except OSError as error:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
         raise TileSetError(
             f"The file {path} cannot be written ({error.strerror}): choose another folder or make room."
         ) from error

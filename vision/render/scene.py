@@ -11,6 +11,7 @@ from typing import Any
 from vision.errors import SceneError
 from vision.render.atlas import KINDS
 from vision.render.upset import CALM, Upset, film_from_json, film_to_json
+from vision.saving import replace_text
 from vision.table import PLACES, WALL_STACKS
 
 __all__ = ["LaidHand", "Scene", "Wall"]
@@ -109,9 +110,7 @@ class Scene:
 
     def save(self, path: Path) -> None:
         """Write the scene file in one step, so that a camera reading it never sees half of it."""
-        draft = path.with_name(path.name + ".new")
-        draft.write_text(json.dumps(self.to_json()) + "\n", "utf-8")
-        draft.replace(path)
+        replace_text(path, json.dumps(self.to_json()) + "\n", durable=False)
 
     @classmethod
     def from_json(cls, data: Any) -> Scene:

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+import structlog
 
 from station.errors import LinkError
 from station.finding import Found
@@ -62,3 +63,13 @@ def test_a_configured_address_and_a_table_on_its_own_are_left_alone(tmp_path: Pa
     said = TableConfig(home="x", central=Central(endpoint="tcp://h:1", public_key="k"))
     for config in (alone, said):
         assert asyncio.run(with_endpoint(config, tmp_path)) is config
+
+
+def test_an_address_that_can_not_be_remembered_is_used_and_one_line_says_so(
+    config: TableConfig, tmp_path: Path
+) -> None:
+    (tmp_path / "station-endpoint").mkdir()  # in the way
+    with structlog.testing.capture_logs() as lines:
+        assert located(config, tmp_path, Found(("127.0.0.1:1",), "")) == "tcp://127.0.0.1:1"
+    assert [line["event"] for line in lines] == ["the station's address is not remembered"]
+    assert sorted(path.name for path in tmp_path.iterdir() if "endpoint" in path.name) == ["station-endpoint"]

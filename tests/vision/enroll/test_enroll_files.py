@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -43,7 +44,7 @@ def test_nothing_but_the_file_is_left_after_writing(saved: Path) -> None:
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one(maker: Callable, saved: Path) -> None:
     before = saved.read_bytes()
-    (saved.parent / "green.json.new").mkdir()
+    (saved.parent / f".green.json.{os.getpid()}.new").mkdir()
     with pytest.raises(TileSetError, match="cannot be written"):
         maker().set().save(saved)
     assert saved.read_bytes() == before
