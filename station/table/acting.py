@@ -159,12 +159,16 @@ class Actor:
         now = table.session.claim
         if now is None or now.number != claim.number:
             return None, None  # it fell while the camera looked: the hand goes on, and the camera sees hands
-        return (None, ZONE_NOT_TAUGHT) if jpeg is None else self._kept(jpeg)
+        return (None, ZONE_NOT_TAUGHT) if jpeg is None else await self._kept(jpeg)
 
-    def _kept(self, jpeg: bytes) -> tuple[str | None, str | None]:
-        """Keep a photo; return its name, or the code of why the disk refused it: the hand goes on without."""
+    async def _kept(self, jpeg: bytes) -> tuple[str | None, str | None]:
+        """Keep a photo; return its name, or the code of why the disk refused it: the hand goes on without.
+
+        Whoever has the name may book it: the photo is on the disk by then. A slow card keeps only this task
+        waiting, not the pages.
+        """
         try:
-            return self._table.photos.put(jpeg), None
+            return await asyncio.to_thread(self._table.photos.put, jpeg), None
         except PhotoStoreError as error:
             log.warning("photo not kept", code=error.code, error=str(error))
             return None, error.code
@@ -296,7 +300,7 @@ class Actor:
             return
         tile = tiles[0]
         wild = wild_of(table.rules, Tile.of(tile.kind))
-        photo, no_photo = self._kept(seen.jpeg)
+        photo, no_photo = await self._kept(seen.jpeg)
         body = m.IndicatorRevealed(
             hand=session.hand,
             tile=tile.kind,
@@ -330,7 +334,7 @@ class Actor:
             return
         table.guide(None)
         flipped = [f"indicator_{seen.indicator}"] if seen.indicator in FLIPPED_ALARMS else []
-        photo, no_photo = self._kept(seen.jpeg)
+        photo, no_photo = await self._kept(seen.jpeg)
         body = m.HandRead(
             hand=session.hand,
             claim=claim.number,

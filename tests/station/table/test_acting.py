@@ -6,22 +6,9 @@ from typing import Any
 
 from station.table.acting import Actor
 from station.table.conductor import ReadHand, ReadIndicator, Wait, next_step
+from tests.station.table.acting_until import acting_until
 
 ROW = ["1m", "2m", "3m", "4m", "5m", "6m", "7m", "8m", "9m", "1z", "1z", "3s", "4s"]
-
-
-async def _until(condition: Callable[[], bool], actor: Actor) -> None:
-    """Let the actor work until the condition holds (a bounded number of loop turns)."""
-    task = asyncio.create_task(actor.run())
-    try:
-        for _ in range(500):
-            if condition():
-                return
-            await asyncio.sleep(0)
-        raise AssertionError("the table did not get there")
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 def test_between_deal_and_claim_no_frame_is_taken(
@@ -33,7 +20,7 @@ def test_between_deal_and_claim_no_frame_is_taken(
         desk = await new_desk(eyes=eyes)
         actor = Actor(desk.table)
         await desk.do("start")
-        await _until(lambda: desk.session.stage == "play", actor)
+        await acting_until(lambda: desk.session.stage == "play", actor)
         assert eyes.looks == ["indicator"]
         stored = list(desk.table.photos.folder.iterdir())
         await desk.do("call", place=0)
@@ -44,7 +31,7 @@ def test_between_deal_and_claim_no_frame_is_taken(
         assert eyes.looks == ["indicator"]
         assert list(desk.table.photos.folder.iterdir()) == stored
         await desk.do("claim", place=1, how="self")
-        await _until(lambda: bool(desk.session.claim.tiles), actor)
+        await acting_until(lambda: bool(desk.session.claim.tiles), actor)
         assert eyes.looks == ["indicator", "hand 1"]
 
     asyncio.run(play())
@@ -59,9 +46,9 @@ def test_a_read_hand_is_checked_with_its_evidence(
         desk = await new_desk(eyes=eyes)
         actor = Actor(desk.table)
         await desk.do("start")
-        await _until(lambda: desk.session.stage == "play", actor)
+        await acting_until(lambda: desk.session.stage == "play", actor)
         await desk.do("claim", place=1, how="self")
-        await _until(lambda: bool(desk.session.claim.tiles), actor)
+        await acting_until(lambda: bool(desk.session.claim.tiles), actor)
         claim = desk.table.state()["claim"]
         assert claim["expect"] == 15
         assert claim["melds"] == [{"kind": "kong", "tiles": [11, 12, 13, 14]}]
@@ -80,9 +67,9 @@ def test_a_tile_in_doubt_blocks_the_confirm_until_a_person_looked(
         desk = await new_desk(eyes=eyes)
         actor = Actor(desk.table)
         await desk.do("start")
-        await _until(lambda: desk.session.stage == "play", actor)
+        await acting_until(lambda: desk.session.stage == "play", actor)
         await desk.do("claim", place=1, how="self")
-        await _until(lambda: bool(desk.session.claim.tiles), actor)
+        await acting_until(lambda: bool(desk.session.claim.tiles), actor)
         assert desk.table.state()["claim"]["blocked"] == ["tile_doubt"]
         for tile in desk.table.state()["claim"]["tiles"]:
             await desk.do("tile", i=tile["i"], kind=tile["kind"])
@@ -101,7 +88,7 @@ def test_an_indicator_in_doubt_has_to_be_approved_before_a_claim(
         desk = await new_desk(eyes=eyes)
         actor = Actor(desk.table)
         await desk.do("start")
-        await _until(lambda: desk.session.stage == "play", actor)
+        await acting_until(lambda: desk.session.stage == "play", actor)
         assert desk.table.state()["indicator"]["doubt"]
         await desk.do("indicator", tile="1p")
         state = desk.table.state()["indicator"]
@@ -118,11 +105,11 @@ def test_retake_looks_again(new_desk: Callable[..., Any], eyes: Any, reading_of:
         actor = Actor(desk.table)
         await desk.to_play()
         await desk.do("claim", place=1, how="self")
-        await _until(lambda: bool(desk.session.claim.tiles), actor)
+        await acting_until(lambda: bool(desk.session.claim.tiles), actor)
         eyes.hand_reading = reading_of([[ROW, ["5s"]]])
         await desk.do("retake")
         assert desk.session.claim.tiles == ()
-        await _until(lambda: bool(desk.session.claim.tiles), actor)
+        await acting_until(lambda: bool(desk.session.claim.tiles), actor)
         assert desk.table.state()["claim"]["can_confirm"]
 
     asyncio.run(play())

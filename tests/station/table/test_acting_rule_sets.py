@@ -17,6 +17,7 @@ from station.table.interpret import shape_of, tiles_of
 from station.web.pages import render_fragment
 from station.web.referee_view import referee
 from station.web.words import Words
+from tests.station.table.acting_until import acting_until
 from vision.walls import STACKS_BESIDE
 
 PUBLIC = [[["6z"] * 3, ["1z", "2z", "3z", "4z"]], [["back"] * 13]]
@@ -24,20 +25,6 @@ PUBLIC = [[["6z"] * 3, ["1z", "2z", "3z", "4z"]], [["back"] * 13]]
 
 def _row(text: str) -> list[str]:
     return text.split()
-
-
-async def _until(condition: Callable[[], bool], desk: Any) -> None:
-    """Let the table act until the condition holds (a bounded number of loop turns)."""
-    task = asyncio.create_task(Actor(desk.table).run())
-    try:
-        for _ in range(500):
-            if condition():
-                return
-            await asyncio.sleep(0)
-        raise AssertionError("the table did not get there")
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 @pytest.fixture
@@ -63,7 +50,9 @@ def test_the_claimed_hand_is_read_first_then_each_other_side_once(
         await desk.do("start")
         await desk.do("claim", place=1, how="self")
         claim = lambda: desk.session.claim  # noqa: E731
-        await _until(lambda: all(laid.read_at for laid in claim().everything.values()), desk)
+        await acting_until(
+            lambda: all(laid.read_at for laid in claim().everything.values()), Actor(desk.table)
+        )
         assert eyes.looks == ["hand 2", "shown 0", "shown 3"]
         state = desk.table.state()["claim"]
         assert state["shown"][0]["facts"] == {"honors": 4, "groups": 1}
@@ -71,7 +60,7 @@ def test_the_claimed_hand_is_read_first_then_each_other_side_once(
         assert state["blocked"] == ["shown_missing"], "only backs: a person says that nothing lies open"
         await desk.do("hand", place=2, line="")
         assert desk.table.state()["claim"]["can_confirm"]
-        await _until(lambda: True, desk)
+        await acting_until(lambda: True, Actor(desk.table))
         assert len(eyes.looks) == 3
 
     asyncio.run(play())
@@ -102,7 +91,9 @@ def test_what_may_lie_unseen_before_a_loser_is_told_with_his_name(
         desk = await new_desk("fengcheng", {"lei_per_point": 1}, eyes=eyes)
         await desk.do("start")
         await desk.do("ruling", kind="draw")
-        await _until(lambda: all(laid.read_at for laid in desk.session.claim.others.values()), desk)
+        await acting_until(
+            lambda: all(laid.read_at for laid in desk.session.claim.others.values()), Actor(desk.table)
+        )
         state = desk.table.state()
         assert [entry["why"] for entry in state["claim"]["shown"]] == [[], list(why), []]
         name = state["places"][1]["name"]
@@ -124,10 +115,12 @@ def test_one_side_is_looked_at_again_when_asked(
         desk = await new_desk("fengcheng", {"lei_per_point": 1}, eyes=eyes)
         await desk.do("start")
         await desk.do("ruling", kind="draw")
-        await _until(lambda: all(laid.read_at for laid in desk.session.claim.others.values()), desk)
+        await acting_until(
+            lambda: all(laid.read_at for laid in desk.session.claim.others.values()), Actor(desk.table)
+        )
         assert eyes.looks == ["shown 0", "shown 1", "shown 2"]
         await desk.do("retake", place=1)
-        await _until(lambda: bool(desk.session.claim.others[1].read_at), desk)
+        await acting_until(lambda: bool(desk.session.claim.others[1].read_at), Actor(desk.table))
         assert eyes.looks[3:] == ["shown 1"]
 
     asyncio.run(play())
@@ -143,12 +136,12 @@ def test_flowers_and_melds_of_a_hand_are_read_with_it(
         eyes.hand_reading = reading_of([[["back", "3m", "3m", "back"], ["1f", "2f"]], [hand, ["6m"]]])
         desk = await new_desk("xiamen", {"hand_size": 16}, eyes=eyes)
         await desk.do("start")
-        await _until(lambda: True, desk)
+        await acting_until(lambda: True, Actor(desk.table))
         assert eyes.looks == [], "before flowers are replaced no tile is turned up"
         await desk.do("flowers")
-        await _until(lambda: desk.session.stage == "play", desk)
+        await acting_until(lambda: desk.session.stage == "play", Actor(desk.table))
         await desk.do("claim", place=1, how="zimo")
-        await _until(lambda: bool(desk.session.claim.tiles), desk)
+        await acting_until(lambda: bool(desk.session.claim.tiles), Actor(desk.table))
         claim = desk.table.state()["claim"]
         assert (claim["facts"], claim["expect"]) == ({"flowers": "12f"}, 20)
         assert claim["can_confirm"]
@@ -166,9 +159,9 @@ def test_a_hand_that_any_tile_completes_has_no_tile_apart(
         desk = await new_desk("xiamen", {"hand_size": 16}, eyes=eyes)
         await desk.do("start")
         await desk.do("flowers")
-        await _until(lambda: desk.session.stage == "play", desk)
+        await acting_until(lambda: desk.session.stage == "play", Actor(desk.table))
         await desk.do("claim", place=2, how="youjin")
-        await _until(lambda: bool(desk.session.claim.tiles), desk)
+        await acting_until(lambda: bool(desk.session.claim.tiles), Actor(desk.table))
         claim = desk.table.state()["claim"]
         assert {tile["group"] for tile in claim["tiles"]} == {"concealed"}
         assert claim["verdict"]["outcome"] == "win"
@@ -213,8 +206,8 @@ def test_the_gold_is_looked_for_on_the_stacks_where_it_can_lie(
             m.WallDealt(hand=1, machine_hand=1, thrower=0, wall=0, stack=11, steps=["gold", "indicator"]),
             m.DiceRolled(hand=1, dice=[6, 6], source="players", gold=True),
         )
-        await _until(lambda: bool(eyes.looks), desk)
-        await _until(lambda: desk.session.stage == "play" or not booked, desk)
+        await acting_until(lambda: bool(eyes.looks), Actor(desk.table))
+        await acting_until(lambda: desk.session.stage == "play" or not booked, Actor(desk.table))
         # S = 10: the wall ends with stack 10 of place 0; the 12th tile from there lies in stack 5.
         assert eyes.stacks[0] == (0, 5)
         assert eyes.stacks[-1] == (0, 1)

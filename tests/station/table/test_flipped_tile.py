@@ -12,6 +12,7 @@ import pytest
 
 from station.table.acting import Actor
 from station.table.camera_worker import Eyes, Seen, SeenHand
+from tests.station.table.acting_until import acting_until
 from vision.camera import Frame
 from vision.geometry import Calibration, Zone
 from vision.hand import HandShape
@@ -167,18 +168,9 @@ def test_a_flipped_tile_changed_by_the_time_of_a_claim_is_told(
         eyes.hand = hand
         actor = Actor(desk.table)
         await desk.do("start")
-        task = asyncio.create_task(actor.run())
-        for _ in range(2000):
-            if desk.session.stage == "play":
-                break
-            await asyncio.sleep(0)
+        await acting_until(lambda: desk.session.stage == "play", actor)
         await desk.do("claim", place=1, how="self")
-        for _ in range(2000):
-            if desk.session.claim.tiles:
-                break
-            await asyncio.sleep(0)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await acting_until(lambda: bool(desk.session.claim.tiles), actor)
         assert "indicator_changed" in desk.table.state()["claim"]["why"]
 
     asyncio.run(play())

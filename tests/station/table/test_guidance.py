@@ -18,6 +18,7 @@ from station.web.rule_texts import RuleTexts
 from station.web.sentences import CAMERA
 from station.web.table_view import guidance, health, notices
 from station.web.words import Words
+from tests.station.table.acting_until import acting_until
 from vision.camera import DeviceCamera, Wishes
 
 ROW = ["1m", "2m", "3m", "4m", "5m", "6m", "7m", "8m", "9m", "1z", "1z", "3s", "4s"]
@@ -35,19 +36,6 @@ async def claimed(new_desk: Callable[..., Any], eyes: Any, reading_of: Callable[
     await desk.to_play()
     await desk.do("claim", place=1, how="self")
     return desk
-
-
-async def until(condition: Callable[[], bool], actor: Actor) -> None:
-    task = asyncio.create_task(actor.run())
-    try:
-        for _ in range(600):
-            if condition():
-                return
-            await asyncio.sleep(0)
-        raise AssertionError("the table did not get there")
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 def read(desk: Any) -> HandRead:
@@ -68,7 +56,7 @@ def test_a_hand_is_read_by_itself_as_soon_as_its_zone_is_fit(
             seen.extend(p["code"] for p in (waiting or {}).get("problems", ()))
             return bool(desk.session.claim.tiles)
 
-        await until(done, Actor(desk.table))
+        await acting_until(done, Actor(desk.table))
         assert list(dict.fromkeys(seen)) == ["moving", "hand_in_view", "glare"]
         assert desk.table.state()["guidance"] is None
         assert read(desk).waited == {"moving": 1, "hand_in_view": 2, "glare": 1}
@@ -85,11 +73,11 @@ def test_a_person_may_have_it_read_as_it_is(
         eyes.unfit, eyes.endless = ["glare"], True
         desk = await claimed(new_desk, eyes, reading_of)
         actor = Actor(desk.table)
-        await until(lambda: desk.table.guidance is not None, actor)
+        await acting_until(lambda: desk.table.guidance is not None, actor)
         assert desk.table.state()["camera"]["age_s"] == 10
         await desk.do("anyway")
         assert desk.table.state()["guidance"]["anyway"]
-        await until(lambda: bool(desk.session.claim.tiles), actor)
+        await acting_until(lambda: bool(desk.session.claim.tiles), actor)
         assert read(desk).anyway
         assert set(read(desk).waited) == {"glare"}
 
@@ -103,9 +91,9 @@ def test_a_typed_hand_ends_the_waiting(
         eyes.unfit, eyes.endless = ["too_dark"], True
         desk = await claimed(new_desk, eyes, reading_of)
         actor = Actor(desk.table)
-        await until(lambda: desk.table.guidance is not None, actor)
+        await acting_until(lambda: desk.table.guidance is not None, actor)
         await desk.do("hand", line="123m456m789m11z34s +5s")
-        await until(lambda: desk.table.guidance is None, actor)
+        await acting_until(lambda: desk.table.guidance is None, actor)
         assert read(desk).photo is None
 
     asyncio.run(play())
@@ -118,11 +106,11 @@ def test_a_new_claim_is_told_anew(
         eyes.unfit, eyes.endless = ["blurred"], True
         desk = await claimed(new_desk, eyes, reading_of)
         actor = Actor(desk.table)
-        await until(lambda: desk.table.guidance is not None, actor)
+        await acting_until(lambda: desk.table.guidance is not None, actor)
         await desk.do("anyway")
         await desk.do("reject")
         await desk.do("claim", place=2, how="self")
-        await until(lambda: desk.table.guidance is not None and desk.table.guidance.place == 2, actor)
+        await acting_until(lambda: desk.table.guidance is not None and desk.table.guidance.place == 2, actor)
         assert not desk.table.guidance.anyway
 
     asyncio.run(play())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,20 +15,10 @@ from station import messages as m
 from station.table.acting import Actor
 from station.table.photos import PhotoStore, PhotoStoreError
 from station.web.pages import render_page
+from tests.station.table.acting_until import acting_until
 from tests.tiny import tiny_disk
 
 ROW = ["1m", "2m", "3m", "4m", "5m", "6m", "7m", "8m", "9m", "1z", "1z", "3s", "4s"]
-
-
-async def until(condition: Callable[[], bool], actor: Actor) -> None:
-    task = asyncio.create_task(actor.run())
-    try:
-        async with asyncio.timeout(20):
-            while not condition():
-                await asyncio.sleep(0.01)
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 def test_photos_leave_room_for_events(tmp_path: Path) -> None:
@@ -88,9 +79,9 @@ def test_a_hand_is_read_shown_and_confirmed_although_no_photo_can_be_kept(
         desk.table.photos = PhotoStore(desk.table.photos.folder, room=1 << 60)
         actor = Actor(desk.table)
         await desk.do("start")
-        await until(lambda: desk.session.stage == "play", actor)
+        await acting_until(lambda: desk.session.stage == "play", actor)
         await desk.do("claim", place=1, how="discard", source=2)
-        await until(lambda: bool(desk.session.claim.tiles), actor)
+        await acting_until(lambda: bool(desk.session.claim.tiles), actor)
         state = desk.table.state()
         assert state["claim"]["photo"] is None
         assert state["claim"]["no_photo"] == "photo.full"
@@ -116,13 +107,13 @@ def test_a_hand_read_without_a_photo_is_not_taken_for_a_typed_one(
         desk = await new_desk(eyes=eyes)
         await desk.to_play()
         await desk.do("claim", place=1, how="self")
-        await until(lambda: bool(desk.session.claim.tiles), Actor(desk.table))
+        await acting_until(lambda: bool(desk.session.claim.tiles), Actor(desk.table))
         first = desk.session.claim.photo
         assert first is not None
         desk.table.photos = PhotoStore(desk.table.photos.folder / "full", room=1 << 60)
         eyes.hand_reading = reading_of([[[*ROW[:-1], "9s"], ["5s"]]])
         await desk.do("retake")
-        await until(lambda: bool(desk.session.claim.tiles), Actor(desk.table))
+        await acting_until(lambda: bool(desk.session.claim.tiles), Actor(desk.table))
         claim = desk.session.claim
         assert (claim.photo, claim.laid.no_photo, claim.edits) == (None, "photo.full", 0)
         await desk.do("hand", line="123m456m789m11z34s +5s")
@@ -130,3 +121,56 @@ def test_a_hand_read_without_a_photo_is_not_taken_for_a_typed_one(
         assert (claim.photo, claim.laid.no_photo, claim.edits) == (None, "photo.full", 1)
 
     asyncio.run(play())
+
+
+class SlowCard(PhotoStore):
+    """A disk that takes its time: it goes on when told to."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.asked, self.goes_on = threading.Event(), threading.Event()
+
+    def put(self, jpeg: bytes) -> str:
+        """Store the bytes once the disk goes on."""
+        self.asked.set()
+        assert self.goes_on.wait(20)
+        return super().put(jpeg)
+
+
+def test_a_slow_card_keeps_no_page_waiting_and_no_event_names_a_photo_before_it_is_there(
+    new_desk: Callable[..., Any], eyes: Any, reading_of: Callable[..., Any]
+) -> None:
+    async def play() -> None:
+        eyes.hand_reading = reading_of([[ROW, ["5s"]]])
+        desk = await new_desk(eyes=eyes)
+        await desk.to_play()
+        card = desk.table.photos = SlowCard(desk.table.photos.folder)
+        await desk.do("claim", place=1, how="self")
+        acting = asyncio.create_task(Actor(desk.table).run())
+        try:
+            await asyncio.to_thread(card.asked.wait, 20)
+            await desk.do("call", place=1)  # the loop serves others meanwhile
+            assert desk.session.called
+            assert not desk.session.claim.tiles
+            card.goes_on.set()
+            async with asyncio.timeout(20):
+                while not desk.session.claim.tiles:
+                    await asyncio.sleep(0.01)
+            assert card.path(desk.session.claim.photo) is not None
+        finally:
+            card.goes_on.set()
+            acting.cancel()
+            await asyncio.gather(acting, return_exceptions=True)
+
+    asyncio.run(play())
+
+
+def test_the_same_photo_stored_at_once_by_many_threads_is_one_whole_file(tmp_path: Path) -> None:
+    store, jpeg = PhotoStore(tmp_path / "photos", room=0), bytes(range(256)) * 1000
+
+    async def put() -> set[str]:
+        return set(await asyncio.gather(*(asyncio.to_thread(store.put, jpeg) for _ in range(16))))
+
+    (name,) = asyncio.run(put())
+    assert store.read(name) == jpeg
+    assert [path.name for path in store.folder.iterdir()] == [name]

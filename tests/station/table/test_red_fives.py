@@ -17,6 +17,7 @@ from station.table.facts import facts_of
 from station.table.interpret import RED_UNSURE, shape_of, tiles_of
 from station.web.pages import render_fragment
 from tests.engine.extras import needs
+from tests.station.table.acting_until import acting_until
 from tests.station.table.booth import Booth
 from vision.arrange import arrange
 from vision.hand import HandShape, hand_layout
@@ -56,13 +57,7 @@ def read_claim(new_desk: Callable[..., Any], eyes: Any) -> Callable[..., Any]:
         desk = await new_desk("riichi", options, eyes=eyes)
         await desk.to_play()
         await desk.do("claim", place=1, how="self")
-        acting = asyncio.create_task(Actor(desk.table).run())
-        try:
-            while not desk.session.claim.tiles:
-                await asyncio.sleep(0)
-        finally:
-            acting.cancel()
-            await asyncio.gather(acting, return_exceptions=True)
+        await acting_until(lambda: bool(desk.session.claim.tiles), Actor(desk.table))
         return desk
 
     return make

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from station.table.acting import Actor
+from tests.station.table.acting_until import acting_until
 from vision.hand import HandShape
 
 DEALT = ["5p", "5p", "5p", "1m", "4m", "7m", "2s", "5s", "8s", "1z", "2z", "3z", "4z", "6z", "7z", "9p"]
@@ -23,13 +24,7 @@ def test_three_golds_are_read_with_or_without_a_tile_apart(new_desk, eyes, readi
         eyes.sees_indicator = False
         await desk.to_play("5p")
         await desk.do("claim", place=place, how=how)
-        task = asyncio.create_task(Actor(desk.table).run())
-        for _ in range(500):
-            if desk.session.claim.tiles:
-                break
-            await asyncio.sleep(0)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await acting_until(lambda: bool(desk.session.claim.tiles), Actor(desk.table))
         claim = desk.table.state()["claim"]
         assert [tile["kind"] for tile in claim["tiles"] if tile["group"] == "win"] == [
             k for g in row[1:] for k in g
