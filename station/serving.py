@@ -184,3 +184,7 @@ class HttpServer:
     def stop(self) -> None:
         """End `serve` within a second."""
         self._server.should_exit = True
+
+    def close(self) -> None:
+        """Let the port go, also where `serve` was never called; nothing happens the second time."""
+        self._listener.close()

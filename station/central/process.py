@@ -2,170 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import signal
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
 
-import msgspec
-import structlog
 from starlette.applications import Starlette
 
-from station import health
-from station import messages as m
 from station.central.announcing import announce
 from station.central.api import routes
-from station.central.clock import ClockKeeper
 from station.central.config import CentralConfig, load_config
 from station.central.feed import Feed, hall_cache
 from station.central.operation import of_central
-from station.central.view import ONLINE_S, Surroundings
+from station.central.station import CentralStation
 from station.clock import Clock
-from station.errors import CentralError, LogError
+from station.errors import CentralError
 from station.evidence.address import VALUE_KEY, announcement
-from station.evidence.central_thread import EvidenceTaker
-from station.evidence.policy import Removal, Rules
-from station.evidence.shelf import Shelf
-from station.guarding import Traffic
-from station.link.central_thread import CentralThread
-from station.link.codes import ValueKey
-from station.link.keys import AllowList, load_pair
-from station.log import Entry, Log
+from station.log import Log
+from station.running import run_until, stop_in_the_end, stop_signal
 from station.serving import HttpServer
 
 __all__ = ["load_config", "run_central"]
-
-_log = structlog.get_logger()
-_PRESENCE_S = 1.0
-
-
-class _Station:
-    """The parts of the running process."""
-
-    def __init__(self, config: CentralConfig, clock: Clock) -> None:
-        self.config = config
-        self._clock = clock
-        self._allow_list = AllowList(Path(config.allow_list))
-        self.keys = load_pair(Path(config.secret_key))
-        self.trouble: LogError | None = None
-        self.traffic = Traffic()
-        self.traffic.on_refused = self._refused
-        self._health: dict[str, health.TableHealth] = {}
-        self.secret = self.keys.signer or b""
-        self.path = Path(config.home) / "central.db"
-        self.feed: Feed | None = None
-        self.shelf = Shelf(Path(config.home) / "evidence")
-        self.link = CentralThread(
-            self.path,
-            config.link,
-            self.keys,
-            self._allow_list,
-            on_commit=self._committed,
-            on_trouble=self._troubled,
-            on_value=self._valued,
-            clock=clock.monotonic,
-            wall=clock.wall,
-            signer=self.keys.signer,
-        )
-        self.evidence = EvidenceTaker(
-            self.path,
-            self.shelf,
-            config.evidence,
-            self.keys,
-            self._allow_list,
-            Rules.of(config.appeal_window_h, config.photo_reserve_mb),
-            on_due=self._photos_due,
-            clock=clock.monotonic,
-            wall=clock.wall,
-        )
-
-    @property
-    def enrolled(self) -> frozenset[str]:
-        """The tables that may connect."""
-        return self._allow_list.tables
-
-    def around(self) -> Surroundings:
-        """Give what the state shows besides the log."""
-        return Surroundings(
-            now=self._clock.wall(),
-            silence_s=self.link.silence_s(),
-            enrolled=self.enrolled,
-            event=self.config.event,
-            format=self.config.format,
-            duration_s=self.config.duration_s,
-            trouble="central.disk_full" if self.trouble else None,
-            refused_requests=self.traffic.alarm(),
-            steady=self._clock.monotonic(),
-            boot=self._clock.boot(),
-            photos_full=self.evidence.full,
-            health=self._health,
-            list_damaged=self._allow_list.trouble is not None,
-        )
-
-    def keeper(self, feed: Feed) -> ClockKeeper:
-        """Make the keeper of the hall's clock."""
-
-        async def book(kind: str, body: bytes) -> None:
-            await self.link.book(kind, body)
-            feed.catch_up()
-
-        return ClockKeeper(
-            self.path.with_name("clock.json"),
-            self._clock,
-            self.config.duration_s,
-            hall=lambda: feed.hall,
-            book=book,
-            tell=lambda body: self.link.set_value(None, "clock", body),
-        )
-
-    def _photos_due(self, removals: list[Removal]) -> None:
-        """Book photos that go by rule; once that stands in the log, they are deleted."""
-        for removal in removals:
-            body = m.PhotoRemoved(photo=removal.name, why=removal.why)
-            self.link.book(*m.encode(body)).add_done_callback(_say_if_not_booked)
-
-    def _committed(self, _: int) -> None:
-        if self.feed is not None:
-            self.feed.follow()
-
-    def _troubled(self, error: LogError | None) -> None:
-        self.trouble = error
-        if error is None:
-            _log.info("storing works again")
-        else:
-            _log.error("not stored; the tables will send again", code=error.code, reason=str(error))
-        if self.feed is not None:
-            self.feed.changed()
-
-    def _valued(self, table: str, key: str, body: bytes) -> None:
-        if key != ValueKey.HEALTH:
-            return  # of a newer version
-        try:
-            self._health[table] = health.decode(body)
-        except msgspec.DecodeError:
-            _log.warning("health of a table can't be read", table=table)
-            return
-        if self.feed is not None:
-            self.feed.changed()
-
-    def _refused(self) -> None:
-        if self.feed is not None:
-            self.feed.changed()
-
-    async def watch_presence(self) -> None:
-        """Tell the pages when a table comes or goes, and when the space for photos ends."""
-        online: frozenset[str] = frozenset()
-        full = False
-        while True:
-            await asyncio.sleep(_PRESENCE_S)
-            now = frozenset(table for table, s in self.link.silence_s().items() if s < ONLINE_S)
-            if now != online:
-                _log.info("tables online", tables=sorted(now))
-            if (now, self.evidence.full) != (online, full) and self.feed is not None:
-                self.feed.changed()
-            online, full = now, self.evidence.full
 
 
 async def run_central(
@@ -184,52 +41,35 @@ async def run_central(
         StationError: the log, the keys or an address cannot be used.
     """
     _make_home(Path(config.home))
-    station = _Station(config, clock)
-    endpoint = await station.link.start()
-    try:
+    station = CentralStation(config, clock)
+    async with AsyncExitStack() as stack:
+        stop_in_the_end(stack, station.link, station.evidence)
+        endpoint = await station.link.start()
         photos = await station.evidence.start()
         station.link.set_value(None, VALUE_KEY, announcement(photos, station.keys.public))
-        with Log.open(station.path, read_only=True) as reader:
-            feed = station.feed = Feed(reader, station.around, hall_cache(reader, station.secret))
-            feed.catch_up()
-            keeper = station.keeper(feed)
-            await keeper.begin()
-            server = HttpServer.bind(
-                Starlette(routes=[*of_central(station, feed), *routes(feed, station.shelf, keeper)]),
-                config.http_host,
-                config.http_port,
-                names=config.http_names,
-                traffic=station.traffic,
-            )
-            stop = _stop_signal()
-            ready(
-                {
-                    "ready": True,
-                    "http": server.address,
-                    "link": endpoint,
-                    "evidence": photos,
-                    "pid": os.getpid(),
-                }
-            )
-            works = [
-                station.link.finished(),
-                station.evidence.finished(),
-                station.watch_presence(),
-                keeper.run(),
-            ]
-            if config.announce:
-                works.append(announce(endpoint, station.keys.public))
-            await _run_until(stop, feed, server, works)
-            feed.keep()
-    finally:
-        station.feed = None
-        await asyncio.gather(station.evidence.stop(), station.link.stop())
-
-
-def _say_if_not_booked(booked: asyncio.Future[Entry]) -> None:
-    """Say that a removal could not be stored; the photo stays, and is due again in a minute."""
-    if not booked.cancelled() and (error := booked.exception()) is not None:
-        _log.warning("removal of a photo not booked", reason=str(error))
+        reader = stack.enter_context(Log.open(station.path, read_only=True))
+        feed = station.feed = Feed(reader, station.around, hall_cache(reader, station.secret))
+        stack.callback(station.end_feed)
+        feed.catch_up()
+        keeper = station.keeper(feed)
+        await keeper.begin()
+        server = HttpServer.bind(
+            Starlette(routes=[*of_central(station, feed), *routes(feed, station.shelf, keeper)]),
+            config.http_host,
+            config.http_port,
+            names=config.http_names,
+            traffic=station.traffic,
+        )
+        stack.callback(server.close)
+        stop = stop_signal()
+        ready(
+            {"ready": True, "http": server.address, "link": endpoint, "evidence": photos, "pid": os.getpid()}
+        )
+        works = [station.link.finished(), station.evidence.finished(), station.watch_presence(), keeper.run()]
+        if config.announce:
+            works.append(announce(endpoint, station.keys.public))
+        await run_until(stop, server, works, end_streams=feed.stop)
+        feed.keep()
 
 
 def _make_home(home: Path) -> None:
@@ -239,29 +79,3 @@ def _make_home(home: Path) -> None:
         raise CentralError(
             f"The folder {home} cannot be made: {error.strerror}.", fix="Set another home."
         ) from None
-
-
-def _stop_signal() -> asyncio.Event:
-    """Give an event that SIGTERM or SIGINT sets."""
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    return stop
-
-
-async def _run_until(
-    stop: asyncio.Event, feed: Feed, server: HttpServer, works: Sequence[Coroutine[Any, Any, None]]
-) -> None:
-    """Serve until `stop` is set or one of the works ends, which is a failure: it is raised."""
-    serving = asyncio.create_task(server.serve())
-    others = [asyncio.create_task(work) for work in works]
-    stopping = asyncio.create_task(stop.wait())
-    done, _ = await asyncio.wait([serving, stopping, *others], return_when=asyncio.FIRST_COMPLETED)
-    feed.stop()
-    server.stop()
-    for task in (stopping, *others):
-        task.cancel()
-    await asyncio.gather(serving, stopping, *others, return_exceptions=True)
-    for task in done:
-        task.result()

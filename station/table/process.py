@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import signal
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import structlog
@@ -13,7 +12,6 @@ from starlette.applications import Starlette
 
 from engine import rulesets
 from engine.rulesets import RuleSet
-from firmware_bridge.abstract import Machine
 from firmware_bridge.machine import MachineEvent
 from firmware_bridge.machines import Settings, open_machine, probe, with_lasting_port
 from station.clock import Clock
@@ -21,6 +19,7 @@ from station.errors import ConfigError
 from station.evidence.policy import Removal
 from station.link.keys import load_pair, load_public
 from station.link.sockets import LinkSettings
+from station.running import run_until, stop_in_the_end, stop_signal
 from station.serving import HttpServer
 from station.table.acting import Actor
 from station.table.api import routes
@@ -99,20 +98,23 @@ async def run(config: TableConfig, ready: Callable[[dict[str, object]], None]) -
     times = TableTimes(clock, home / "session-clock.json")
     commands = Commands({})
     news = _News()
-    eyes = eyes_of(config, rules, home)
-    evidence = sender_of(config, home, photos, clock, news.photos_due, news.photos_wait)
-    writer = LogWriter(
-        home / "table.db",
-        link,
-        clock,
-        news.changed,
-        signer=_signer(config),
-        times=times,
-        on_command=commands.take,
-        on_value=lambda key, body: listen_to(evidence, config, link, key, body),
-    )
-    machine = None
-    try:
+    async with AsyncExitStack() as stack:
+        writer = LogWriter(
+            home / "table.db",
+            link,
+            clock,
+            news.changed,
+            signer=_signer(config),
+            times=times,
+            on_command=commands.take,
+            on_value=lambda key, body: listen_to(evidence, config, link, key, body),
+        )
+        stop_in_the_end(stack, writer)
+        evidence = sender_of(config, home, photos, clock, news.photos_due, news.photos_wait)
+        stop_in_the_end(stack, evidence)
+        eyes = eyes_of(config, rules, home)
+        if eyes is not None:
+            stack.callback(eyes.close)
         machine = open_machine(
             settings,
             home / "commands.db",
@@ -122,6 +124,8 @@ async def run(config: TableConfig, ready: Callable[[dict[str, object]], None]) -
             record=Path(config.record) if config.record else None,
             on_record_lost=news.record_lost,
         )
+        if machine is not None:
+            stack.push_async_callback(machine.close)
         table = news.table = Table(config, rules, writer, photos, machine, eyes, clock, times)
         table.port_to_use = port_to_use
         server = HttpServer.bind(
@@ -131,6 +135,7 @@ async def run(config: TableConfig, ready: Callable[[dict[str, object]], None]) -
             names=config.http_names,
             traffic=table.traffic,
         )
+        stack.callback(server.close)
         await writer.start()
         await evidence.start()
         if settings is not None and not writer.stored(limit=1):
@@ -142,15 +147,18 @@ async def run(config: TableConfig, ready: Callable[[dict[str, object]], None]) -
         if eyes is not None:
             await eyes.warm_up()
         endpoint = config.central.endpoint if config.central else None
+        stop = stop_signal()
         ready({"ready": True, "http": server.address, "link": endpoint, "pid": os.getpid()})
-        threads = [writer.finished(), evidence.finished(), tell_health(table, writer), commands.run(table)]
-        await _serve(table, server, machine, threads)
-    finally:
+        works = [
+            writer.finished(),
+            evidence.finished(),
+            tell_health(table, writer),
+            commands.run(table),
+            Actor(table).run(),
+        ]
         if machine is not None:
-            await machine.close()
-        if eyes is not None:
-            eyes.close()
-        await asyncio.gather(evidence.stop(), writer.stop())
+            works.append(machine.run())
+        await run_until(stop, server, works, end_streams=table.stop)
 
 
 class _News:
@@ -196,28 +204,3 @@ def _machine_of(config: TableConfig) -> tuple[Settings | None, str | None]:
     if to_mend is not None:
         log.warning("port", found=to_mend.sentence, fix=to_mend.fix)
     return lasting, None if lasting.port == settings.port else lasting.port
-
-
-async def _serve(
-    table: Table, server: HttpServer, machine: Machine | None, others: Sequence[Awaitable[None]]
-) -> None:
-    """Run everything until a signal, or until one part fails for good."""
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    works: list[Awaitable[None]] = [Actor(table).run(), server.serve(), *others]
-    if machine is not None:
-        works.append(machine.run())
-    tasks = [asyncio.ensure_future(work) for work in works]
-    waiting = asyncio.create_task(stop.wait())
-    done, _ = await asyncio.wait([*tasks, waiting], return_when=asyncio.FIRST_COMPLETED)
-    table.stop()
-    server.stop()
-    for task in (*tasks, waiting):
-        if task not in done:
-            task.cancel()
-    await asyncio.gather(*tasks, waiting, return_exceptions=True)
-    for task in done:
-        if task is not waiting:
-            task.result()
