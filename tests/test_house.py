@@ -96,3 +96,14 @@ def test_links_in_the_documents_lead_somewhere() -> None:
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_every_module_of_the_station_is_in_one_layer() -> None:
+    """import-linter says nothing of imports from and to a module that no layer names."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (inside,) = (one for one in contracts if one.get("containers") == ["station"])
+    named = [module for layer in inside["layers"] for module in re.split(r" [|:] ", layer)]
+    there = {path.stem for path in (ROOT / "station").iterdir() if path.suffix == ".py"} - {"__init__"}
+    there |= {path.parent.name for path in (ROOT / "station").glob("*/__init__.py")}
+    assert sorted(named) == sorted(there)
+    assert inside["exhaustive"] is True
