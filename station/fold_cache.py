@@ -1,16 +1,19 @@
 """A folded state kept in a file beside the log, so that a start need not fold everything anew.
 
 It is a shortcut and nothing else: what is in the log counts. The file says up to which position of the log
-the state goes, which hash stands there, and by which code it was folded. When any of this does not fit, or
-the file is damaged, it is not used. It can be deleted at any time.
+the state goes, which hash stands there, and by which program it was folded. When any of this does not fit, or
+the file is damaged, it is not used. Its checksum is keyed with a secret of the process, for the file is the
+one thing beside the log that decides what is shown, and no check of the log would find it out. A process
+without such a secret (no key, or one without its signing half) keeps nothing and folds its whole log at each
+start. The file can be deleted at any time.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib.util
-import os
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -25,9 +28,10 @@ __all__ = ["FOLDING", "FoldCache", "code_version"]
 _log = structlog.get_logger()
 State = TypeVar("State")
 _CHECK_SIZE = 32
-_FORMAT = b"QZ-fold-1"
+_FORMAT = b"QZ-fold-2"
 
 FOLDING = (
+    "engine",
     "station.fold_cache",
     "station.folding",
     "station.messages",
@@ -36,31 +40,45 @@ FOLDING = (
     "station.state",
     "station.versions",
 )
-"""The modules that decide what a table's log amounts to."""
+"""The modules and packages that decide what a table's log amounts to."""
 
 
 @cache
 def code_version(modules: tuple[str, ...]) -> bytes | None:
-    """Hash the sources of modules and of all modules of packages (32 bytes); None where one has no source."""
-    digest = hashlib.blake2b(_FORMAT, digest_size=_CHECK_SIZE)
-    for path in _sources(modules):
+    """Hash what a fold depends on besides the log.
+
+    Args:
+        modules: names of modules, and of packages with all that is below them: modules and data files, such
+            as those of the rule sets.
+
+    Returns:
+        32 bytes, from names and bytes of the files, and from the versions of Python and of the library that
+        decodes events and states; None where one of the modules has no file.
+    """
+    python = f"{sys.implementation.name} {sys.version_info} msgspec {msgspec.__version__}"
+    digest = hashlib.blake2b(_FORMAT + python.encode(), digest_size=_CHECK_SIZE)
+    for name in sorted(set(modules)):
         try:
-            source = path.read_bytes()
+            for file, data in _files(name):
+                digest.update(hashlib.blake2b(f"{name} {file}".encode()).digest())
+                digest.update(hashlib.blake2b(data).digest())
         except OSError:
             return None
-        digest.update(hashlib.blake2b(source).digest())
     return digest.digest()
 
 
-def _sources(modules: Iterable[str]) -> list[Path]:
-    paths: list[Path] = []
-    for name in modules:
-        spec = importlib.util.find_spec(name)
-        if spec is None or spec.origin is None:
-            return [Path(os.devnull, name)]
-        origin = Path(spec.origin)
-        paths += sorted(origin.parent.rglob("*.py")) if origin.name == "__init__.py" else [origin]
-    return paths
+def _files(module: str) -> Iterator[tuple[str, bytes]]:
+    """Give name and bytes of a module's file, or of all files of a package. Raises OSError."""
+    spec = importlib.util.find_spec(module)
+    if spec is None or spec.origin is None:
+        raise FileNotFoundError(module)
+    origin = Path(spec.origin)
+    if origin.name != "__init__.py":
+        yield origin.name, origin.read_bytes()
+        return
+    for path in sorted(origin.parent.rglob("*")):
+        if path.is_file() and path.parent.name != "__pycache__":
+            yield path.relative_to(origin.parent).as_posix(), path.read_bytes()
 
 
 class _Kept(msgspec.Struct, frozen=True):
@@ -80,7 +98,7 @@ class FoldCache(Generic[State]):
         path: the file.
         kind: type of the state; it is encoded with msgspec.
         code: what it is folded by, from `code_version`; None: nothing is kept.
-        secret: makes the file's checksum one that nobody else can compute; may be empty.
+        secret: makes the file's checksum one that nobody else can compute; empty: nothing is kept or used.
     """
 
     def __init__(self, path: Path, kind: type[State], code: bytes | None, secret: bytes = b"") -> None:
@@ -97,6 +115,8 @@ class FoldCache(Generic[State]):
             log_id: id of the log.
             hash_at: gives the hash at a position of the log.
         """
+        if not self._secret:
+            return None
         try:
             return self._read(log_id, hash_at)
         except FileNotFoundError:
@@ -125,7 +145,7 @@ class FoldCache(Generic[State]):
             digest: the hash at this position.
             state: the state.
         """
-        if self._code is None:
+        if self._code is None or not self._secret:
             return
         try:
             encoded = msgspec.Raw(msgspec.msgpack.encode(state))

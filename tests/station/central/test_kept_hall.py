@@ -20,6 +20,7 @@ from station.log import Log, chain
 from station.session import Event, Session, replay
 from tests.station.central.conftest import Evening, claimed, confirmed, dealt, opened
 
+SECRET = b"s" * 32
 LOGS = {"T1": b"A" * 16, "T2": b"B" * 16}
 STEPS = st.lists(
     st.tuples(
@@ -69,7 +70,7 @@ class Writer:
 
 
 def feed_of(log: Log, *, cached: bool = True) -> Feed:
-    feed = Feed(log, Surroundings, hall_cache(log) if cached else None)
+    feed = Feed(log, Surroundings, hall_cache(log, SECRET) if cached else None)
     feed.catch_up()
     return feed
 
@@ -132,7 +133,7 @@ def test_a_long_log_is_kept_from_time_to_time(tmp_path: Path, monkeypatch: pytes
         writer = Writer(log)
         writer.tell("T1", [m.encode(m.RefereeCalled(place=0))] * 1500)
         feed = feed_of(log)
-        cache = hall_cache(log)
+        cache = hall_cache(log, SECRET)
         hall = cache.load(log.log_id, log.store_hash_at)
         assert hall is not None
         assert hall.pos == feed._hall.pos == 1502

@@ -23,7 +23,7 @@ from tests.station.table.test_session import ACTIONS, _do
 
 
 def writer_of(path: Path) -> LogWriter:
-    return LogWriter(path, None, Clock(), lambda: None)
+    return LogWriter(path, None, Clock(), lambda: None, signer=bytes(32))
 
 
 def decoded(entry: Entry) -> Event:
