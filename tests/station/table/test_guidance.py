@@ -26,7 +26,7 @@ ROW = ["1m", "2m", "3m", "4m", "5m", "6m", "7m", "8m", "9m", "1z", "1z", "3s", "
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("station.table.acting.LOOK_UNTIL_FIT_S", 0.0)
+    monkeypatch.setattr("station.table.looking.LOOK_UNTIL_FIT_S", 0.0)
 
 
 async def claimed(new_desk: Callable[..., Any], eyes: Any, reading_of: Callable[..., Any]) -> Any:
