@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from station.errors import LogFull
+from station.files import sync
 from station.log.log import Log
 from station.ops.databases import copy_database, damage_of
 from station.ops.manifest import BackedUp, BackupError, Manifest, sha256_of, write_manifest
@@ -86,8 +87,8 @@ def back_up(
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
-    with contextlib.suppress(OSError):
-        _sync(target.parent)
+    with contextlib.suppress(OSError):  # all of it is on the disk; some network folders force no names
+        sync(target.parent)
     return manifest
 
 
@@ -207,12 +208,4 @@ def _listed(draft: Path) -> Iterator[BackedUp]:
 
 def _to_disk(folder: Path) -> None:
     for path in (*folder.rglob("*"), folder):
-        _sync(path)
-
-
-def _sync(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+        sync(path)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from station.errors import LogInUse
+from station.files import sync
 from station.log.chain import ZERO_HEAD
 from station.log.log import Log
 from station.log.rebuild import CopiedChain, chains_of, rebuild
@@ -105,7 +106,7 @@ def restore(
             to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             shutil.copyfile(backup / file.path, to)
             to.chmod(file.mode & 0o755)  # for nobody else to write
-            _sync(to)
+            sync(to)
         aside = _aside(home) if filled else None
         try:
             if home.exists():
@@ -118,8 +119,8 @@ def restore(
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
-    _sync(home)
-    _sync(home.parent)
+    sync(home)
+    sync(home.parent)
     return manifest, aside
 
 
@@ -165,8 +166,8 @@ def rebuild_from_central(central: Path, table: str, home: Path, *, log_id: bytes
     for ending in ("", *_BESIDE):  # its positions are those of the earlier file
         (home / f"{TABLE_INDEX}{ending}").unlink(missing_ok=True)
     draft.rename(path)
-    _sync(path)
-    _sync(home)
+    sync(path)
+    sync(home)
     return Rebuilt(chain.log_id, before.seq, now.seq, aside)
 
 
@@ -220,11 +221,3 @@ def _not_running(home: Path) -> None:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise LogInUse(f"A process runs in {home}.", fix="Stop it first.") from None
-
-
-def _sync(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
