@@ -25,6 +25,7 @@ evidence = "tcp://0.0.0.0:7702"       # where they bring photographs, beside the
 # photo_reserve_mb = 500              # less free on the disk: photos of settled hands go earlier
 event = "Spring cup"                  # shown on the wall
 format = "casual"
+# standby = true                      # the second station of a hall: docs/station.md
 # duration_s = 3600                   # shown as time left, from the first opened session on
 secret_key = "keys/central.key"       # quezhuo keygen central --out keys
 allow_list = "tables.toml"            # who may connect; `quezhuo pair` writes it
@@ -51,6 +52,7 @@ class CentralConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         metrics_public: whether other computers may read ``/metrics``.
         event: name of the event, shown on the wall.
         format: format of the event.
+        standby: whether this is the second station of a hall: it knows no clock until a table has come over.
         duration_s: length of the event, counted from the first session that a table opens.
     """
 
@@ -69,6 +71,7 @@ class CentralConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     metrics_public: bool = False
     event: str = ""
     format: str = "casual"
+    standby: bool = False
     duration_s: int | None = None
 
 

@@ -29,12 +29,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     table.add_argument("--photo", metavar="FILE", help="photograph of the ticket's QR code")
     table.add_argument("--camera", action="store_true", help="hold the ticket before the table's camera")
     table.add_argument("--station", metavar="HOST:PORT", help="where the station is, if it is not found")
+    table.add_argument(
+        "--standby", action="store_true", help="the station is the second one: [central.standby]"
+    )
     parser.epilog = "\n".join(
         [
             "example: quezhuo pair --config central.toml T1",
             "         quezhuo pair --config table.toml QZP1:AB…",
             "         quezhuo pair --config table.toml --photo ticket.jpg",
             "         quezhuo pair --config table.toml",
+            "         quezhuo pair --config table.toml --standby QZP1:AB…",
         ]
     )
 
@@ -43,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Pair; the configuration says which side this is."""
     path = Path(arguments.config)
     if _is_station(path):
-        _only(arguments, ("photo", "camera", "station"), "at a table")
+        _only(arguments, ("photo", "camera", "station", "standby"), "at a table")
         return asyncio.run(pair_station.run(arguments, path))
     _only(arguments, ("port", "replace"), "at the station")
     return pair_table.run(arguments, path)

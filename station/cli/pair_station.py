@@ -66,7 +66,7 @@ async def run(arguments: argparse.Namespace, path: Path) -> int:
         desks.append(desk)
         if config.announce and not is_loopback(host):
             await _announce(stack, addresses, port, keys.public)
-        _show(ticket, as_json=arguments.json)
+        _show(ticket, standby=config.standby, as_json=arguments.json)
         try:
             candidate = await desk.paired()
         finally:
@@ -140,15 +140,16 @@ def _person(typed: Typed) -> Person:
     return Person(code, note)
 
 
-def _show(ticket: Ticket, *, as_json: bool) -> None:
+def _show(ticket: Ticket, *, standby: bool, as_json: bool) -> None:
     if as_json:
         emit({"ticket": ticket.text, "addresses": ticket.addresses, "valid_s": int(VALID_S)})
         return
     if sys.stdout.isatty():
         segno.make(ticket.text, error="m", micro=False).terminal(sys.stdout, compact=True)
+    command = f"quezhuo pair --config table.toml{' --standby' if standby else ''}"
     say("At the table, within ten minutes, once:")
-    say(f"quezhuo pair --config table.toml {ticket.text}")
-    say(f"Without the ticket: quezhuo pair --config table.toml --station {ticket.addresses[0]}")
+    say(f"{command} {ticket.text}")
+    say(f"Without the ticket: {command} --station {ticket.addresses[0]}")
 
 
 def _told(candidate: Candidate, allow_list: Path, *, as_json: bool) -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 
 from station import finding
 from station.cli.failures import plain_failures
 from station.cli.output import OK, emit, note, say
 from station.cli.typed import Typed, typing
-from station.errors import PairingError
+from station.errors import KeyFileError, PairingError
+from station.link.key_files import text_of
+from station.link.keys import load_public
 from station.pairing.call import pair_with_code, pair_with_ticket
 from station.pairing.files import edited, identity_of, table_keys, write_offer
 from station.pairing.protocol import Identity, Offer
@@ -29,17 +32,24 @@ def run(arguments: argparse.Namespace, path: Path) -> int:
         StationError: it was not paired.
     """
     config = load_config(path)
+    role = _role(config, path, standby=arguments.standby)
     default = path.absolute().parent / "keys" / f"{config.table}.key"
     secret_key = Path(config.secret_key) if config.secret_key else default
     # Before anything is agreed: a file that only a person can change would leave half a pairing.
-    edited(path.read_text(encoding="utf-8"), key_file=f"keys/{config.table}.key", endpoint="", public_key="")
-    offer = asyncio.run(_agree(arguments, config, secret_key))
-    known = Path(config.central.public_key) if config.central else None
-    public_key = write_offer(path, offer, secret_key, known)
+    edited(
+        path.read_text(encoding="utf-8"),
+        key_file=f"keys/{config.table}.key",
+        endpoint="",
+        public_key="",
+        section=role.section,
+    )
+    offer = asyncio.run(_agree(arguments, config, secret_key, role))
+    public_key = write_offer(path, offer, secret_key, role.public_key, section=role.section)
     if arguments.json:
         emit(
             {
                 "paired": config.table,
+                "role": "standby" if arguments.standby else "main",
                 "endpoint": offer.endpoint,
                 "key": str(secret_key),
                 "station_key": str(public_key),
@@ -47,18 +57,85 @@ def run(arguments: argparse.Namespace, path: Path) -> int:
         )
     else:
         say(
-            f"{config.table} is paired with the station at {offer.endpoint}: "
+            f"{config.table} is paired with the {role.name} at {offer.endpoint}: "
             f"{path}, {secret_key} and {public_key} are written; start the table again."
         )
     return OK
 
 
-async def _agree(arguments: argparse.Namespace, config: TableConfig, secret_key: Path) -> Offer:
+@dataclass(frozen=True, slots=True)
+class _Role:
+    """What the station that comes is for the table, and who the other one is.
+
+    ``public_key``: where the key of the one that had this place lies; ``other``: the other one's key, and
+    ``other_name`` and ``fix`` for when both are the same.
+    """
+
+    section: str
+    name: str
+    public_key: Path | None
+    other: str | None
+    other_name: str
+    fix: str
+
+    def check(self, key: str) -> None:
+        """Refuse a station that is the other one already.
+
+        Raises:
+            PairingError: it is.
+        """
+        if key == self.other:
+            raise PairingError(
+                f"This station is the table's {self.other_name} already.",
+                fix=self.fix,
+                code="pairing.same_station",
+            )
+
+
+def _role(config: TableConfig, path: Path, *, standby: bool) -> _Role:
+    central = config.central
+    second = None if central is None else central.standby
+    if not standby:
+        return _Role(
+            "central",
+            "station",
+            None if central is None else Path(central.public_key),
+            _known(None if second is None else second.public_key),
+            "stand-by station",
+            f"Run `quezhuo pair` at the main station, or delete [central.standby] in {path} first.",
+        )
+    if central is None:
+        raise PairingError(
+            f"{path} names no main station yet.",
+            fix="Pair with the main station first, without --standby.",
+            code="pairing.no_main",
+        )
+    return _Role(
+        "central.standby",
+        "stand-by station",
+        None if second is None else Path(second.public_key),
+        _known(central.public_key),
+        "main station",
+        "Run `quezhuo pair` at the second station, with its own central.toml and keys.",
+    )
+
+
+def _known(file: str | None) -> str | None:
+    """Return the key in a file; one that is missing or damaged is nobody's."""
+    try:
+        return None if file is None else load_public(Path(file))
+    except KeyFileError:
+        return None
+
+
+async def _agree(arguments: argparse.Namespace, config: TableConfig, secret_key: Path, role: _Role) -> Offer:
     ticket = await _ticket(arguments, config)
-    me = identity_of(table_keys(secret_key))
     if ticket is not None:
-        return await pair_with_ticket(ticket, me, config.table)
-    return await _by_code(arguments, me, config)
+        role.check(text_of(ticket.station))
+        return await pair_with_ticket(ticket, identity_of(table_keys(secret_key)), config.table)
+    offer = await _by_code(arguments, identity_of(table_keys(secret_key)), config)
+    role.check(text_of(offer.public))  # it knows this table already: nothing has changed there
+    return offer
 
 
 async def _ticket(arguments: argparse.Namespace, config: TableConfig) -> Ticket | None:

@@ -16,8 +16,8 @@ from station.pairing.protocol import Candidate, Identity, Offer, refused
 
 __all__ = ["edited", "enrol", "identity_of", "table_keys", "write_offer"]
 
-STATION_KEY: Final = "keys/central.pub"
-"""Where the station's public key goes, from the folder of the table's configuration."""
+STATION_KEYS: Final = {"central": "keys/central.pub", "central.standby": "keys/standby.pub"}
+"""Where a station's public key goes, from the configuration's folder, by the section that names it."""
 
 
 def identity_of(pair: KeyPair) -> Identity:
@@ -70,7 +70,9 @@ def table_keys(path: Path) -> KeyPair:
     return pair if pair.signing is not None else add_signing(path.parent, path.stem)
 
 
-def write_offer(config: Path, offer: Offer, secret_key: Path, public_key: Path | None) -> Path:
+def write_offer(
+    config: Path, offer: Offer, secret_key: Path, public_key: Path | None, *, section: str = "central"
+) -> Path:
     """Write what the station told into the table's configuration and its key file.
 
     Args:
@@ -78,6 +80,7 @@ def write_offer(config: Path, offer: Offer, secret_key: Path, public_key: Path |
         offer: what the station told.
         secret_key: the table's ``.key`` file.
         public_key: where the station's key lies now; None: nowhere yet.
+        section: ``central``, or ``central.standby`` for the second station.
 
     Returns:
         the station's key file.
@@ -86,12 +89,13 @@ def write_offer(config: Path, offer: Offer, secret_key: Path, public_key: Path |
         ConfigError: the configuration cannot be changed by a program; nothing was written.
     """
     base = config.absolute().parent
-    public_key = public_key or base / STATION_KEY
+    public_key = public_key or base / STATION_KEYS[section]
     text = edited(
         config.read_text(encoding="utf-8"),
         key_file=_from(base, secret_key),
         endpoint=offer.endpoint,
         public_key=_from(base, public_key),
+        section=section,
     )
     verify = None if offer.verify is None else offer.verify.hex()
     try:
@@ -103,30 +107,40 @@ def write_offer(config: Path, offer: Offer, secret_key: Path, public_key: Path |
     return public_key
 
 
-def edited(text: str, *, key_file: str, endpoint: str, public_key: str) -> str:
+def edited(text: str, *, key_file: str, endpoint: str, public_key: str, section: str = "central") -> str:
     """Return a table's configuration with these three settings; every other line stays as it is.
+
+    Args:
+        text: the file.
+        key_file: the table's own keys.
+        endpoint, public_key: of the station.
+        section: where these two go: ``central`` or ``central.standby``.
 
     Raises:
         ConfigError: it is written in a way that this cannot change safely.
     """
+    settings = {"endpoint": endpoint, "public_key": public_key}
     wanted = tomllib.loads(text)
     wanted["secret_key"] = key_file
-    wanted["central"] = {**wanted.get("central", {}), "endpoint": endpoint, "public_key": public_key}
+    place = wanted
+    for name in section.split("."):
+        place[name] = place = dict(place.get(name, {}))
+    place.update(settings)
     lines = text.splitlines()
     top = _first_header(lines)
     lines[:top] = _set(lines[:top], {"secret_key": key_file})
-    begin = next((i for i, line in enumerate(lines) if re.match(r"\s*\[\s*central\s*\]", line)), None)
-    section = {"endpoint": endpoint, "public_key": public_key}
+    header = re.compile(rf"\s*\[\s*{section.replace('.', '[ ]*[.][ ]*')}\s*\]")
+    begin = next((i for i, line in enumerate(lines) if header.match(line)), None)
     if begin is None:
-        lines += ["", "[central]", *(f"{name} = {_quoted(value)}" for name, value in section.items())]
+        lines += ["", f"[{section}]", *(f"{name} = {_quoted(value)}" for name, value in settings.items())]
     else:
         end = begin + 1 + _first_header(lines[begin + 1 :])
-        lines[begin + 1 : end] = _set(lines[begin + 1 : end], section)
+        lines[begin + 1 : end] = _set(lines[begin + 1 : end], settings)
     changed = "\n".join(lines) + "\n"
     if _parsed(changed) != wanted:
         raise ConfigError(
             "The configuration is written in a way that only a person can change.",
-            fix=f"Set secret_key = {_quoted(key_file)} and in [central] endpoint = {_quoted(endpoint)}, "
+            fix=f"Set secret_key = {_quoted(key_file)} and in [{section}] endpoint = {_quoted(endpoint)}, "
             f"public_key = {_quoted(public_key)}",
         )
     return changed

@@ -107,6 +107,49 @@ def test_a_ticket_is_carried_over(
 
 @pytest.mark.system
 @pytest.mark.slow
+def test_a_second_station_is_paired_beside_the_first(
+    central: Path, table: Path, sides: list[Side], capsys: pytest.CaptureFixture[str]
+) -> None:
+    second = central.parent / "second"
+    generate(second / "keys", "central")
+    other = second / "central.toml"
+    other.write_text(central.read_text().replace(":7700", ":7710") + "standby = true\n")
+
+    def paired(config: Path, *words: str) -> tuple[int, list[str]]:
+        sides.append(Side("--config", config, "T1"))
+        status = main(["pair", "--config", str(table), sides[-1].said()["ticket"], *words])
+        told = capsys.readouterr()
+        if status == 0:
+            assert sides[-1].ends()[0] == 0
+        return status, (told.out + told.err).splitlines()
+
+    assert main(["pair", "--config", str(table), "--standby", "QZP1:AAAA"]) == 1
+    assert "Pair with the main station first" in capsys.readouterr().err
+    assert paired(central)[0] == 0
+    status, told = paired(central, "--standby")
+    assert (status, len(told)) == (1, 1)
+    assert "the table's main station already" in told[0]
+    status, told = paired(other, "--standby")
+    assert (status, len(told)) == (0, 1)
+    assert "the stand-by station at tcp://127.0.0.1:7710" in told[0]
+    assert together(central, table)
+    config = load_config(table)
+    assert config.central is not None
+    assert config.central.standby is not None
+    assert config.central.standby.endpoint == "tcp://127.0.0.1:7710"
+    key = Path(config.central.standby.public_key)
+    assert key == table.parent / "keys" / "standby.pub"
+    assert load_public(key) == load_public(second / "keys" / "central.pub")
+    before = table.read_text()
+    status, told = paired(other)
+    assert (status, len(told)) == (1, 1)
+    assert "the table's stand-by station already" in told[0]
+    assert "delete [central.standby]" in told[0]
+    assert table.read_text() == before
+
+
+@pytest.mark.system
+@pytest.mark.slow
 def test_six_digits_are_read_out(central: Path, table: Path, sides: list[Side]) -> None:
     sides.append(Side("--config", central))
     address = sides[0].said()["addresses"][0]
@@ -133,6 +176,7 @@ def test_six_digits_are_read_out(central: Path, table: Path, sides: list[Side]) 
         (["--camera"], "table", 1, "no camera"),
         (["--station", "127.0.0.1:1"], "table", 1, "No station answers"),
         (["--replace"], "table", 2, "--replace is used at the station"),
+        (["--standby"], "central", 2, "--standby is used at a table"),
         (["--camera"], "central", 2, "--camera is used at a table"),
         (["T 1"], "central", 1, "no name"),
         (["--port", "99999"], "central", 1, "Port 99999"),

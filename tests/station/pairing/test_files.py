@@ -77,6 +77,36 @@ def test_what_only_a_person_can_change_is_left_alone_and_said(text: str) -> None
     assert "tcp://10.0.0.1:7700" in caught.value.fix
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '# mine\n[central]\nendpoint = "a" # main\npublic_key = "b"\n',
+        '[central]\npublic_key = "b"\n\n# second\n[central.standby]\nendpoint = "old" # here\n'
+        'public_key = "old.pub"\n\n[options]\npayment = "pei"\n',
+        '[ central . standby ] # odd\nendpoint = "old"\npublic_key = "old"\n[central]\npublic_key = "b"\n',
+        EXAMPLE + '[central]\npublic_key = "b"\n',
+    ],
+    ids=["main alone", "both", "odd spaces", "example"],
+)
+def test_the_second_station_has_its_own_section_and_the_first_one_stays(text: str) -> None:
+    new = {**NEW, "public_key": "keys/standby.pub", "section": "central.standby"}
+    changed = edited(text, **new)
+    before = tomllib.loads(text)
+    standby = {"endpoint": NEW["endpoint"], "public_key": "keys/standby.pub"}
+    wanted = {**before, "secret_key": "keys/T1.key", "central": {**before["central"], "standby": standby}}
+    assert tomllib.loads(changed) == wanted
+    rest = iter(changed.splitlines())
+    assert all(line in rest for line in text.splitlines() if "old" not in line)
+    assert edited(changed, **new) == changed
+
+
+def test_a_second_station_that_only_a_person_can_write_is_left_alone_and_said() -> None:
+    text = '[central]\npublic_key = "b"\nstandby = { endpoint = "a", public_key = "c" }\n'
+    with pytest.raises(ConfigError) as caught:
+        edited(text, **NEW, section="central.standby")
+    assert "[central.standby]" in caught.value.fix
+
+
 def test_the_table_has_keys_and_a_configuration_that_fits_afterwards(tmp_path: Path) -> None:
     path = tmp_path / "table.toml"
     path.write_text('home = "T1"\ndriver = "none" # typed in\n')
