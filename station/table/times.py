@@ -66,8 +66,13 @@ class TableTimes:
             seen = self._seen[what] = (at, steady - gone if gone >= -_SLACK_S else -math.inf)
         return max(0.0, steady - seen[1])
 
+    def on_station(self, *, standby: bool) -> None:
+        """Tell which of two stations is connected, or tried, from now on."""
+        self._hall.on_station(standby=standby)
+
     def on_value(self, key: str, body: bytes) -> None:
         """Take a value of the station."""
+        self._hall.remaining_s(self._clock.monotonic())  # what is known goes on from here
         self._hall.on_value(key, body)
 
     def on_time(self, t1: float, t2: float, t3: float, t4: float) -> None:

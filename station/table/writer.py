@@ -50,10 +50,15 @@ class LogWriter:
             if on_value is not None:
                 on_value(key, body)
 
+        def linked(status: LinkStatus) -> None:
+            if times is not None:
+                times.on_station(standby=status.standby)
+            on_status()
+
         self._thread = LinkThread(
             path,
             link,
-            on_status=lambda _: on_status(),
+            on_status=linked,
             on_value=valued,
             on_time=None if times is None else times.on_time,
             on_command=on_command,

@@ -60,10 +60,12 @@ KINDS: Final[dict[str, str]] = {
     "clock.paused": PAUSED,
     "clock.doubted": UNCONFIRMED,
     "clock.ended": ENDED,
+    "clock.released": IDLE,
     "clock.extended": "",
     "clock.set": "",
 }
-"""Event kinds, and the state after each; empty: what ``running`` says."""
+"""Event kinds, and the state after each; empty: what ``running`` says. ``released``: a stand-by station does
+not know the clock any more, since its tables have gone back."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from station.timing.hall_clock import ENDED, IDLE
+from station.timing.hall_clock import ENDED, IDLE, UNCONFIRMED
 from station.timing.offset import OffsetFilter, Sample
 
 __all__ = ["SLEW", "TableClock"]
@@ -41,18 +41,32 @@ class TableClock:
     def __init__(self) -> None:
         self._offsets = OffsetFilter()
         self._told: _Told | None = None
-        self._run: str | None = None
-        """Run of the station that spoke last, and with which the clock is compared."""
         self._shown: tuple[float, float] | None = None
         """Table's clock when it was last asked, and what was shown then."""
         self._jumps = True
         """Whether the next true value may be shown as it is: an event has come."""
+        self._standby = False
+        self._spoke = True
+        """Whether the station that is now connected has said its clock; before, exchanges of time are not
+        about the one that is known."""
+        self._seen: dict[bool, tuple[int, str]] = {}
+        """The newest event known of the main station (False) and of the stand-by (True)."""
+
+    def on_station(self, *, standby: bool) -> None:
+        """Tell which station is connected, or tried, from now on: its clock is another one.
+
+        What is shown goes on; coming to a station and back is no event.
+        """
+        if standby != self._standby:
+            self._standby = standby
+            self._spoke = False
+            self._offsets = OffsetFilter()
 
     def on_value(self, key: str, body: bytes) -> None:
         """Take a value of the station; only ``clock`` is of interest. A damaged one is passed over.
 
-        An event of the clock (another count, another run) may make it jump; a repetition may not. A second
-        station, whose clock nobody has started, does not end one that goes on.
+        An event of the clock (another count, another run) may make it jump; a repetition may not. A stand-by
+        station that does not know the clock changes nothing but that the head referee is waited for.
         """
         if key != "clock":
             return
@@ -60,13 +74,16 @@ class TableClock:
             told = msgspec.json.decode(body, type=_Told)
         except (msgspec.DecodeError, RecursionError):
             return
-        known = self._told
-        if self._run not in (None, told.run):
+        known, self._spoke = self._told, True
+        if known is not None and told.run != known.run:
             self._offsets = OffsetFilter()
-        self._run = told.run
-        if known is not None and _goes_on(known) and told.state == IDLE and told.run != known.run:
+        if self._standby and told.state == IDLE and known is not None and known.state != IDLE:
+            state = ENDED if known.state == ENDED else UNCONFIRMED
+            self._told = msgspec.structs.replace(known, state=state, run=told.run)
             return
-        if known is None or (told.n, told.boot) != (known.n, known.boot):
+        event = (told.n, told.boot)
+        if event != self._seen.get(self._standby):
+            self._seen[self._standby] = event
             self._jumps = True
             if known is not None and not known.running:
                 self._shown = None  # says nothing about a clock that now runs
@@ -122,22 +139,18 @@ class TableClock:
     def to_json(self, now: float) -> dict[str, Any] | None:
         """Return the object of the table's state; None when nothing is known."""
         remaining = self.remaining_s(now)
-        if remaining is None or self._told is None or self._told.state == IDLE:
+        if remaining is None or self._told is None or self._told.state == "idle":
             return None
         return {"state": self._told.state, "remaining_s": math.ceil(remaining), "running": self._told.running}
 
     def _true(self, now: float) -> float | None:
         """Give what is left by the newest word of the station and the best estimate of its clock."""
-        if self._told is None:
+        if self._told is None or not self._spoke:
             return None
         left = self._told.left_ms / 1000
         if not self._told.running:
             return left
         estimate = self._offsets.at(now)
-        if estimate is None or not self._told.boot == self._told.run == self._run:
+        if estimate is None or self._told.boot != self._told.run:
             return None
         return max(0.0, left - max(0.0, now + estimate.offset - self._told.at_ms / 1000))
-
-
-def _goes_on(told: _Told) -> bool:
-    return told.state not in (IDLE, ENDED)

@@ -1,5 +1,7 @@
 """The hall's clock as a table counts it along."""
 
+import itertools
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -12,11 +14,12 @@ from station.timing.table_clock import TableClock
 class Hall:
     """A station and a table with clocks of their own: the table's runs `drift` fast and began elsewhere."""
 
-    def __init__(self, drift: float = 0.0, ahead: float = 5000.0) -> None:
+    def __init__(self, drift: float = 0.0, ahead: float = 5000.0, boot: str = "boot") -> None:
         self.now = 0.0
+        self.boot = boot
         self.drift = drift
         self.ahead = ahead
-        self.run = "boot"
+        self.run = boot
         self.table = TableClock()
         self.countdown = Countdown()
         self.shown: list[float] = []
@@ -30,7 +33,9 @@ class Hall:
         return 77.0 + self.now * (1 + self.drift)
 
     def event(self, left: float, *, running: bool = True, state: str = "running") -> None:
-        self.countdown = Countdown(state, left, self.station_time, running, "boot", self.countdown.events + 1)
+        self.countdown = Countdown(
+            state, left, self.station_time, running, self.boot, self.countdown.events + 1
+        )
         self.say()
 
     def say(self) -> None:
@@ -194,38 +199,100 @@ def test_a_clock_that_was_never_started_does_not_hold_the_one_that_is() -> None:
     hall.look()
     hall.countdown = Countdown("running", 500.0, hall.station_time, True, "next", 1)
     hall.say()
-    assert hall.look() == pytest.approx(600, abs=0.1)  # until the two clocks were compared
+    assert hall.table.remaining_s(hall.table_time) is None
     hall.exchange()
     assert hall.look() == pytest.approx(500, abs=0.01)
 
 
-@pytest.mark.parametrize("ahead", [-4000.0, 1e6], ids=["started later", "started long ago"])
-def test_a_second_station_whose_clock_nobody_started_does_not_end_the_halls(ahead: float) -> None:
-    hall = Hall()
-    hall.exchange()
-    hall.event(3600)
-    hall.look()
-    main, hall.ahead = hall.ahead, hall.ahead + ahead
-    hall.table.on_value("clock", msgspec.json.encode(Countdown().to_json("the other's boot")))
-    for _ in range(10):
-        hall.exchange()
-        hall.now += 10
-        hall.look()
-    assert hall.shown[-1] == pytest.approx(3500, abs=0.2)
-    hall.ahead = main  # back at the first, where time was given meanwhile
-    hall.event(3700)
-    hall.exchange()
-    assert hall.look() == pytest.approx(3700, abs=0.2)
+class Two:
+    """A hall with a main and a stand-by station, whose clocks have nothing to do with each other."""
+
+    def __init__(self) -> None:
+        self.main, self.second = Hall(), Hall(ahead=-40.0, boot="second")
+        self.second.table = self.main.table
+
+    def passes(self, seconds: float) -> None:
+        self.main.now += seconds
+        self.second.now = self.main.now
+
+    def come(self, station: Hall) -> None:
+        """The table connects to a station, which says what it knows, and exchanges times with it."""
+        station.now = self.main.now
+        self.main.table.on_station(standby=station is self.second)
+        station.exchange()  # whatever comes first
+        station.say()
+        station.exchange()
+        self.main.now = station.now
+
+    def look(self) -> float:
+        return self.main.look()
 
 
-def test_a_second_station_whose_clock_was_started_counts() -> None:
-    hall = Hall()
-    hall.exchange()
-    hall.event(3600)
-    hall.look()
-    hall.run = "the other's boot"
-    hall.ahead += 1e6
-    hall.countdown = Countdown("running", 1200, hall.station_time, True, hall.run, 1)
-    hall.say()
-    hall.exchange()
-    assert hall.look() == pytest.approx(1200, abs=0.1)
+@pytest.fixture
+def two() -> Two:
+    two = Two()
+    two.come(two.main)
+    two.main.event(3600)
+    two.look()
+    return two
+
+
+def test_a_second_station_that_does_not_know_the_clock_lets_it_go_on_and_asks_the_head_referee(
+    two: Two,
+) -> None:
+    two.passes(600)
+    two.come(two.second)
+    for gone in (0, 100):
+        two.passes(gone)
+        assert two.look() == pytest.approx(two.main.true, abs=0.1)
+        assert two.main.table.state == "unconfirmed"
+    two.second.event(2700)
+    assert two.look() == pytest.approx(2700, abs=0.01)  # as the head referee has set it there
+    two.passes(60)
+    assert two.look() == pytest.approx(2640, abs=0.1)
+    assert two.main.table.state == "running"
+
+
+def test_coming_back_to_the_first_station_is_no_event(two: Two) -> None:
+    two.come(two.second)
+    two.second.event(3000)
+    two.passes(10)
+    assert two.look() == pytest.approx(2990, abs=0.1)
+    two.come(two.main)  # 600 s more are left there, and nobody has said so
+    before = two.look()
+    assert before == pytest.approx(2990, abs=0.1)
+    two.passes(60)
+    assert before - 60 <= two.look() <= before
+    two.main.event(3500)
+    assert two.look() == pytest.approx(3500, abs=0.1)
+
+
+def test_what_was_decided_at_the_first_station_meanwhile_is_an_event(two: Two) -> None:
+    two.come(two.second)
+    two.look()
+    two.main.now = two.second.now
+    two.main.countdown = Countdown("running", 4200.0, two.main.station_time, True, "boot", 9)
+    two.come(two.main)
+    assert two.look() == pytest.approx(4200, abs=0.1)
+
+
+@pytest.mark.parametrize(("state", "running"), [("paused", False), ("running", True), ("ended", False)])
+@pytest.mark.parametrize("visits", [1, 3])
+def test_going_to_and_fro_never_shows_more_time(two: Two, state: str, running: bool, visits: int) -> None:
+    two.main.event(1800 if state != "ended" else 0, running=running, state=state)
+    shown = [two.look()]
+    for _ in range(visits):
+        for station in (two.second, two.main):
+            two.come(station)
+            for _ in range(5):
+                shown.append(two.look())
+                two.passes(7)
+    assert all(after <= before for before, after in itertools.pairwise(shown))
+    assert two.main.table.state == state
+    assert two.look() == pytest.approx(two.main.true, abs=0.2)
+
+
+def test_time_that_ran_out_stays_so_at_a_station_that_does_not_know(two: Two) -> None:
+    two.main.event(0, running=False, state="ended")
+    two.come(two.second)
+    assert (two.look(), two.main.table.state) == (0, "ended")
