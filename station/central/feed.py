@@ -17,11 +17,10 @@ from station.watch import Broadcast
 
 __all__ = ["HALL_CODE", "Feed", "hall_cache"]
 
-_CHUNK = 1000
-_PIECE = 200
-"""Entries that are folded without looking at the time."""
+_PIECE = 100
+"""Entries that are read at once."""
 _TURN_S = 0.02
-"""How long the loop folds before it turns to something else."""
+"""How long the loop folds before it turns to something else: at most this, and one entry."""
 _REST_S = 0.05
 _REST = 3.0
 """How long it rests at least before it folds again, in seconds and in times of what the last turn took: the
@@ -53,15 +52,23 @@ class Feed(Broadcast):
         log: a reader of the central log.
         around: gives what the state shows besides the log.
         cache: where the folded state is kept between starts; None: nowhere.
+        now: seconds of a clock that never steps, by which a turn ends.
     """
 
     def __init__(
-        self, log: Log, around: Callable[[], Surroundings], cache: FoldCache[Hall] | None = None
+        self,
+        log: Log,
+        around: Callable[[], Surroundings],
+        cache: FoldCache[Hall] | None = None,
+        *,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__()
         self._log = log
         self._around = around
         self._cache = cache
+        self._now = now
+        self._settling: Iterator[None] = iter(())
         kept = None if cache is None else cache.load(log.log_id, log.store_hash_at)
         self._hall = kept or Hall()
         self._kept_pos = self._hall.pos
@@ -119,7 +126,7 @@ class Feed(Broadcast):
         hall = self._hall
         if self._cache is not None and hall.pos != self._kept_pos:
             self._cache.save(self._log.log_id, hall.pos, hall.hash, hall)
-            self._kept_pos, self._kept_at = hall.pos, time.monotonic()
+            self._kept_pos, self._kept_at = hall.pos, self._now()
 
     def state(self) -> dict[str, Any]:
         """Give the central state, ready for JSON."""
@@ -127,33 +134,55 @@ class Feed(Broadcast):
 
     def _take_turn(self) -> None:
         self._turn = None
-        loop = asyncio.get_running_loop()
-        began = loop.time()
-        more = self._fold(until=time.monotonic() + _TURN_S)
-        ended = loop.time()
-        self._rests_until = ended + max(_REST_S, _REST * (ended - began))
+        began = self._now()
+        more = self._fold(until=began + _TURN_S)
+        rest = max(_REST_S, _REST * (self._now() - began))
+        self._rests_until = asyncio.get_running_loop().time() + rest
         if more:
             self.follow()
 
     def _fold(self, until: float) -> bool:
-        """Fold what the log has more, until then (monotonic seconds); tell whether there is yet more."""
-        while True:
-            entries = self._log.entries(after_pos=self._hall.pos, limit=_PIECE)
-            for entry in entries:
-                self._hall.apply(entry)
-            more = len(entries) == _PIECE
-            if not more or time.monotonic() >= until:
-                break
-        self._hall.settle(self._chain)
-        if self._hall.pos - self._kept_pos >= _KEEP_EVERY and time.monotonic() - self._kept_at >= _KEEP_S:
+        """Fold what the log has more, until then (seconds of the clock); tell whether there is yet more.
+
+        Where something was corrected, half of the time goes into folding those logs anew: a hall that is far
+        behind comes forward all the same.
+        """
+        began = self._now()
+        more = self._apply(until if until == math.inf or not self._corrected() else (began + until) / 2)
+        unsettled = self._settle(until)
+        if self._hall.pos - self._kept_pos >= _KEEP_EVERY and self._now() - self._kept_at >= _KEEP_S:
             self.keep()
         self.changed()
-        return more
+        return more or unsettled
+
+    def _apply(self, until: float) -> bool:
+        """Apply what the log has more; tell whether time ended first."""
+        while entries := self._log.entries(after_pos=self._hall.pos, limit=_PIECE):
+            for entry in entries:
+                self._hall.apply(entry)
+                if self._now() >= until:
+                    return True
+            if len(entries) < _PIECE:
+                break
+        return False
+
+    def _settle(self, until: float) -> bool:
+        """Fold logs anew in which something was corrected; tell whether time ended first."""
+        while True:
+            for _ in self._settling:
+                if self._now() >= until:
+                    return True
+            if not self._corrected():
+                return False
+            self._settling = self._hall.settling(self._chain)
+
+    def _corrected(self) -> bool:
+        return any(fold.stale for fold in self._hall.tables.values())
 
     def _chain(self, log_id: bytes) -> Iterator[Entry]:
         """Read a table's log in pieces: no more than one is ever in memory."""
         after = 0
-        while entries := self._log.entries_of(log_id, after, _CHUNK):
+        while entries := self._log.entries_of(log_id, after, _PIECE):
             yield from entries
             after = entries[-1].seq
 

@@ -77,6 +77,8 @@ class TableFold:
     wins: dict[int, Win] = field(default_factory=dict)
     """The newest wins that stand, by seq."""
     head: bytes = GENESIS
+    heard_at: float = 0.0
+    """When the station stored its last entry, Unix seconds."""
     called_by: tuple[int, float] | None = None
     forked: bool = False
     unreadable: int = 0
@@ -98,25 +100,33 @@ class TableFold:
         else:
             self._fold(event, hidden=False)
 
-    def refold(self, chain: Callable[[], Iterable[Entry]]) -> None:
-        """Fold the log anew, without the events that are taken back.
+    def refold(self, chain: Callable[[], Iterable[Entry]]) -> Iterator[None]:
+        """Fold the log anew, without the events that are taken back, an entry a step.
+
+        `apply` may take more between two steps. Until the last one the state of before the correction stands.
 
         Args:
             chain: gives the entries of the log as often as it is called; those behind `events` are left out.
         """
-        corrections = Corrections()
-        fresh = TableFold(self.log_id)
-        for entry in self._known(chain()):
-            corrections.note(fresh._decoded(entry))
-        fresh.unreadable = corrections.ignored
-        for entry in self._known(chain()):
-            fresh._fold(fresh._decoded(entry), hidden=entry.seq in corrections.hidden)
+        while True:
+            known, corrections, fresh = self.events, Corrections(), TableFold(self.log_id)
+            for entry in takewhile(lambda entry: entry.seq <= known, chain()):  # noqa: B023 - ends in this turn
+                corrections.note(fresh._decoded(entry))
+                yield
+            fresh.unreadable = corrections.ignored
+            again = False
+            for entry in takewhile(lambda entry: entry.seq <= self.events, chain()):
+                event = fresh._decoded(entry)
+                again = entry.seq > known and isinstance(event.body, m.EventCorrected)
+                if again:
+                    break
+                fresh._fold(event, hidden=entry.seq in corrections.hidden)
+                yield
+            if not again:
+                break
         self.session, self.wins, self.called_by = fresh.session, fresh.wins, fresh.called_by
         self.unreadable = fresh.unreadable
         self.stale = False
-
-    def _known(self, chain: Iterable[Entry]) -> Iterator[Entry]:
-        return takewhile(lambda entry: entry.seq <= self.events, chain)
 
     def _decoded(self, entry: Entry) -> Event:
         """Decode an entry; without a body for a kind of a newer version, and where it is not what it says."""
@@ -195,6 +205,7 @@ class Hall:
         fold = self.tables.get(item.source)
         if fold is None or (fold.log_id != entry.log_id and entry.seq == 1):
             fold = self.tables[item.source] = TableFold(entry.log_id)
+        fold.heard_at = item.received_ms / 1000
         if fold.log_id == entry.log_id:  # else: a late entry of a log that the table has given up
             fold.apply(entry)
 
@@ -204,9 +215,13 @@ class Hall:
         Args:
             chain: gives the entries of a log by its id, from the first.
         """
-        for fold in self.tables.values():
-            if fold.stale:
-                fold.refold(partial(chain, fold.log_id))
+        for _ in self.settling(chain):
+            pass
+
+    def settling(self, chain: Callable[[bytes], Iterable[Entry]]) -> Iterator[None]:
+        """Do what `settle` does an entry a step; `apply` may take more between two steps."""
+        for fold in [fold for fold in self.tables.values() if fold.stale]:
+            yield from fold.refold(partial(chain, fold.log_id))
 
     def _own(self, entry: Entry) -> None:
         if entry.log_id in self.authored:
