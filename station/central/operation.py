@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from starlette.routing import BaseRoute
 
@@ -55,8 +55,13 @@ def of_central(parts: Parts, feed: Feed) -> list[BaseRoute]:
 
 def _offline(feed: Feed) -> str | None:
     """Which tables that have played are not heard."""
-    away = [table["id"] for table in feed.state()["tables"] if table["events"] and not table["online"]]
-    return f"offline: {', '.join(away)}" if away else None
+    away = [table for table in feed.state()["tables"] if table["events"] and not table["online"]]
+    return f"offline: {', '.join(map(_told, away))}" if away else None
+
+
+def _told(table: Mapping[str, Any]) -> str:
+    silence = table["last_seen_s"]
+    return table["id"] if silence is None else f"{table['id']} (not heard for {silence:.0f} s)"
 
 
 def _samples(parts: Parts, feed: Feed, home: Path) -> Iterator[Sample]:

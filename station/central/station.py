@@ -52,6 +52,7 @@ class CentralStation:
         self.secret = self.keys.signer or b""
         self.path = Path(config.home) / "central.db"
         self.feed: Feed | None = None
+        self._keeper: ClockKeeper | None = None
         self.shelf = Shelf(Path(config.home) / "evidence")
         self.link = CentralThread(
             self.path,
@@ -95,6 +96,8 @@ class CentralStation:
             refused_requests=self.traffic.alarm(),
             steady=self._clock.monotonic(),
             boot=self._clock.boot(),
+            clock=None if self._keeper is None else self._keeper.now,
+            standby=self.config.standby,
             photos_full=self.evidence.full,
             health=self._health,
             list_damaged=self._allow_list.trouble is not None,
@@ -105,16 +108,19 @@ class CentralStation:
 
         async def book(kind: str, body: bytes) -> None:
             await self.link.book(kind, body)
-            feed.catch_up()
+            feed.changed()
 
-        return ClockKeeper(
+        self._keeper = ClockKeeper(
             self.path.with_name("clock.json"),
             self._clock,
             self.config.duration_s,
             hall=lambda: feed.hall,
             book=book,
             tell=lambda body: self.link.set_value(None, "clock", body),
+            standby=self.config.standby,
+            here=lambda: any(s < ONLINE_S for s in self.link.silence_s().values()),
         )
+        return self._keeper
 
     def _photos_due(self, removals: list[Removal]) -> None:
         """Book photos that go by rule; once that stands in the log, they are deleted."""

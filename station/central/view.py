@@ -14,7 +14,7 @@ from station.central.fold import WINS_SHOWN, Alarm, Hall, TableFold, Win
 from station.health import TableHealth
 from station.places import Place, seat_of
 from station.session import Session, Stage
-from station.timing.hall_clock import IDLE, UNCONFIRMED
+from station.timing.hall_clock import IDLE, UNCONFIRMED, Countdown
 
 __all__ = ["ONLINE_S", "Surroundings", "state_object"]
 
@@ -41,8 +41,9 @@ class Surroundings:
     ``now``: Unix seconds. ``silence_s``: for each table heard since the start, how long ago. ``enrolled``:
     the tables of the allow-list. ``trouble``: code of what keeps the log from being written, or None.
     ``refused_requests``: how many requests of other sites the pages' server refused, if some lately.
-    ``steady``: the station's steady clock in the run ``boot`` of the machine. ``list_damaged``: the
-    allow-list as it is now cannot be read.
+    ``steady``: the station's steady clock in the run ``boot`` of the machine. ``clock``: the hall's clock;
+    None: as it is folded. ``standby``: whether this is the second station of the hall.
+    ``list_damaged``: the allow-list as it is now cannot be read.
     ``photos_full``: whether there is no space for photographs.
     ``health``: what each table last told of itself besides its events.
     """
@@ -57,6 +58,8 @@ class Surroundings:
     refused_requests: int | None = None
     steady: float = 0.0
     boot: str = ""
+    clock: Countdown | None = None
+    standby: bool = False
     list_damaged: bool = False
     photos_full: bool = False
     health: Mapping[str, TableHealth] = field(default_factory=dict)
@@ -81,7 +84,8 @@ def _natural(table: str) -> list[tuple[int, str]]:
 
 def _clock(hall: Hall, around: Surroundings) -> dict[str, Any]:
     opened = [f.session.opened_at for f in hall.tables.values() if f.session.opened_at is not None]
-    clock, known = hall.clock, hall.clock.state != IDLE
+    clock = hall.clock if around.clock is None else around.clock
+    known = clock.state != IDLE
     # Until the clock of an earlier run is booked anew, nobody knows how long the machine was off.
     state = UNCONFIRMED if clock.running and clock.boot != around.boot else clock.state
     left = clock.left_s if state != clock.state else clock.remaining_s(around.steady)
@@ -91,17 +95,40 @@ def _clock(hall: Hall, around: Surroundings) -> dict[str, Any]:
         "remaining_s": math.ceil(left) if known else None,
         "running": clock.running,
         "state": state,
+        "authority": _authority(around),
     }
 
 
+def _authority(around: Surroundings) -> str:
+    """Tell whose clock counts: ``here``; of a stand-by ``elsewhere`` while it has no table, ``shared`` while
+    some of the enrolled ones are not with it.
+    """
+    if not around.standby:
+        return "here"
+    if not any(_heard(around, table) for table in around.silence_s):
+        return "elsewhere"
+    return "shared" if _away(around) else "here"
+
+
+def _away(around: Surroundings) -> int:
+    """How many enrolled tables are not connected here."""
+    return sum(not _heard(around, table) for table in around.enrolled)
+
+
+def _heard(around: Surroundings, table: str) -> bool:
+    return around.silence_s.get(table, math.inf) < ONLINE_S
+
+
 def _table(table: str, fold: TableFold | None, around: Surroundings) -> dict[str, Any]:
-    silence = around.silence_s.get(table)
+    silence, online = around.silence_s.get(table), _heard(around, table)
+    if silence is None and fold is not None and fold.heard_at:  # not since the station was started
+        silence = max(0.0, around.now - fold.heard_at)
     session = fold.session if fold else Session()
     indicator = session.indicator
     return {
         "id": table,
-        "online": silence is not None and silence < ONLINE_S,
-        "health": _health(around.health.get(table)),
+        "online": online,
+        "health": _health(around.health.get(table)) if online else None,
         "last_seen_s": None if silence is None else round(silence, 1),
         "phase": _phase(session) if fold else "offline",
         "hand_count": session.hands_finished,
@@ -174,11 +201,24 @@ def _wins(hall: Hall) -> list[dict[str, Any]]:
     ]
 
 
+def _clock_alarms(hall: Hall, around: Surroundings) -> list[Alarm]:
+    """What is to be done about the clock, and whether another one may count."""
+    clock = _clock(hall, around)
+    unknown = around.standby and clock["state"] == IDLE and clock["authority"] != "elsewhere"
+    said = {
+        "clock.unconfirmed": clock["state"] == UNCONFIRMED,
+        "clock.unknown": unknown,
+        "clock.elsewhere": clock["authority"] == "elsewhere",
+        "clock.shared": clock["authority"] == "shared",
+    }
+    params = {"clock.shared": {"n": _away(around)}}
+    return [Alarm(code, None, around.now, params.get(code, {})) for code, shown in said.items() if shown]
+
+
 def _alarms(hall: Hall, around: Surroundings) -> list[dict[str, Any]]:
     """What needs somebody now first, then what happened, newest first."""
     now = [Alarm(around.trouble, None, around.now, {})] if around.trouble else []
-    if _clock(hall, around)["state"] == UNCONFIRMED:
-        now.append(Alarm("clock.unconfirmed", None, around.now, {}))
+    now += _clock_alarms(hall, around)
     if around.list_damaged:
         now.append(Alarm("keys.damaged", None, around.now, {}))
     if around.photos_full:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 import time
 from collections.abc import Mapping
@@ -105,10 +106,10 @@ def _leaders(tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
     players = [
         {"name": p["name"], "chips": p["chips"], "table": t["name"]} for t in tables for p in t["places"]
     ]
-    players.sort(key=lambda p: -p["chips"])
-    for player in players:
-        player["rank"] = 1 + sum(other["chips"] > player["chips"] for other in players)
-    return players[:LEADERS_SHOWN]
+    leaders = heapq.nlargest(LEADERS_SHOWN, players, key=lambda p: p["chips"])
+    for player in leaders:
+        player["rank"] = 1 + sum(other["chips"] > player["chips"] for other in leaders)
+    return leaders
 
 
 def _alarms(state: State, words: Words) -> list[dict[str, str]]:
@@ -167,7 +168,8 @@ def hall(state: State, words: Words) -> dict[str, Any]:
 def clock_panel(clock: State, words: Words) -> dict[str, Any]:
     """How the countdown is shown, and what the head referee may do with it now.
 
-    ``step``: what a second does to it. ``minutes``: with which it starts.
+    ``step``: what a second does to it. ``minutes``: with which it starts. ``elsewhere``, ``shared``: the
+    main station's counts, for all tables or some.
     """
     state = str(clock.get("state") or ("idle" if clock.get("remaining_s") is None else "running"))
     left = clock.get("remaining_s")
@@ -181,6 +183,8 @@ def clock_panel(clock: State, words: Words) -> dict[str, Any]:
             "unconfirmed": words.say("to be confirmed"),
         }.get(state, words.say("Time left")),
         "doubt": state == "unconfirmed",
+        "elsewhere": clock.get("authority") == "elsewhere",
+        "shared": clock.get("authority") == "shared",
         "actions": [action for action, states in ACTIONS.items() if state in states],
         "minutes": max(1, round(seconds / 60)),
     }

@@ -16,6 +16,7 @@ from station.central.clock import ClockKeeper
 from station.central.clock_api import clock_routes
 from station.clock import boot_id, steady
 from station.errors import LogError
+from station.timing.hall_clock import ClockRefused
 from tests.station.central.conftest import Evening, opened
 from tests.station.clocks import Hands
 
@@ -23,7 +24,9 @@ from tests.station.clocks import Hands
 class Station:
     """A station's log, clocks and file, over restarts."""
 
-    def __init__(self, folder: Path, duration_s: int | None = None) -> None:
+    def __init__(self, folder: Path, duration_s: int | None = None, *, standby: bool = False) -> None:
+        self.standby = standby
+        self.tables_here = not standby
         self.file = folder / "clock.json"
         self.hands = Hands()
         self.evening = Evening()
@@ -44,6 +47,8 @@ class Station:
             hall=lambda: self.evening.hall,
             book=self.book,
             tell=lambda body: self.told.append(json.loads(body)),
+            standby=self.standby,
+            here=lambda: self.tables_here,
         )
 
     @property
@@ -144,6 +149,75 @@ def test_a_file_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
     run(work)
 
 
+def test_what_was_booked_counts_at_once_though_the_hall_is_folded_later(station: Station) -> None:
+    behind: list[tuple[str, bytes]] = []
+
+    async def book(kind: str, body: bytes) -> None:
+        behind.append((kind, body))
+
+    async def work() -> None:
+        station.book = book  # type: ignore[method-assign]
+        keeper = station.keeper()
+        await keeper.begin()
+        await keeper.act("start", 3600, "", "a")
+        await keeper.act("start", 3600, "", "a")  # the same request
+        await keeper.act("pause", None, "", "b")
+        assert (keeper.now.state, keeper.now.events, len(behind)) == ("paused", 2, 2)
+        for kind, body in behind:
+            station.evening.own(kind, json.loads(body))
+        assert keeper.now == station.evening.hall.clock
+
+    run(work)
+
+
+# ---- a second station ----
+
+
+def test_a_second_station_knows_no_clock_and_starts_none_by_itself(tmp_path: Path) -> None:
+    async def work() -> None:
+        station = Station(tmp_path, duration_s=3600, standby=True)
+        keeper = station.keeper()
+        await keeper.begin()
+        with pytest.raises(ClockRefused) as refused:
+            await keeper.act("start", 60, "", "")
+        assert refused.value.code == "clock.elsewhere"
+        station.tables_here = True
+        station.evening.tell(opened())
+        await keeper.look()
+        assert station.shown[0] == "idle"
+        await keeper.act("start", 1234, "", "")
+        assert station.shown == ("running", 1234)
+        assert [told["state"] for told in station.told] == ["idle", "running"]
+
+    run(work)
+
+
+def test_a_second_station_lets_go_of_the_clock_when_its_tables_stay_away(tmp_path: Path) -> None:
+    async def work() -> None:
+        station = Station(tmp_path, standby=True)
+        station.tables_here = True
+        keeper = station.keeper()
+        await keeper.begin()
+        await keeper.act("start", 3600, "", "")
+        station.hands.passes(1000)
+        await keeper.look()
+        station.tables_here = False
+        for _ in range(2):  # and a restart of the program
+            station.hands.passes(200)
+            keeper = station.keeper()
+            await keeper.begin()
+            await keeper.look()
+            assert station.shown[0] == "running"
+        station.hands.passes(300)
+        for _ in range(2):
+            await keeper.look()
+        assert station.shown[0] == "idle"
+        assert station.evening.hall.clock.events == 2
+        assert station.told[-1]["state"] == "idle"
+
+    run(work)
+
+
 # ---- POST /api/clock ----
 
 
@@ -211,6 +285,12 @@ def test_nobody_else_does(how: dict[str, Any], status: int, code: str, station: 
 def test_rubbish_is_refused(body: Any, station: Station) -> None:
     assert post(station, body).status_code == 422
     assert station.shown[0] == "idle"
+
+
+def test_a_second_station_whose_tables_are_elsewhere_sets_nothing(tmp_path: Path) -> None:
+    station = Station(tmp_path, standby=True)
+    answer = post(station, {"action": "start", "seconds": 60})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "clock.elsewhere")
 
 
 def test_a_full_disk_is_said(station: Station) -> None:

@@ -5,8 +5,13 @@ import json
 import pytest
 
 from station import messages as m
+from station.central.fold import Hall
 from station.central.hands import tile_groups
 from station.central.view import Surroundings, state_object
+from station.health import Health
+from station.log import chain
+from station.log.chain import ZERO_HEAD, Stored
+from station.timing.hall_clock import Countdown
 from tests.station.central.conftest import LINE, Evening, claimed, confirmed, dealt, opened
 
 
@@ -43,6 +48,7 @@ def test_an_empty_hall_has_an_empty_state(evening: Evening) -> None:
                 "remaining_s": None,
                 "running": False,
                 "state": "idle",
+                "authority": "here",
             },
         },
         "tables": [],
@@ -327,3 +333,45 @@ def test_groups_are_melds_then_the_hand(line: str, groups: list[str]) -> None:
         assert shown[0] == ("1m",) * 4
         assert shown[-1] == ("1z", "1z", "3s", "4s", "5s")
         assert shown[1] == ("back", "2m", "2m", "back")
+
+
+HEALTH = Health(phase="play", machine=None, camera="camera.ok", log_pos=5)
+
+
+def test_what_a_table_told_of_itself_is_not_shown_once_it_is_offline(evening: Evening) -> None:
+    evening.tell(opened())
+    online = table(evening, silence_s={"T1": 1.0}, health={"T1": HEALTH})
+    assert (online["online"], online["health"]["camera"]) == (True, "camera.ok")
+    offline = table(evening, silence_s={"T1": 90.0}, health={"T1": HEALTH})
+    assert (offline["online"], offline["health"], offline["last_seen_s"]) == (False, None, 90.0)
+
+
+def test_a_table_not_heard_since_the_station_was_started_was_heard_when_its_last_event_came() -> None:
+    hall = Hall()
+    for entry in chain.link(b"A" * 16, ZERO_HEAD, [m.encode(opened())], 7):
+        hall.apply(Stored(1, "T1", 1_000_000, bytes(32), bytes(32), entry))
+    (shown,) = state_object(hall, Surroundings(now=1360.0))["tables"]
+    assert (shown["online"], shown["last_seen_s"]) == (False, 360.0)
+
+
+@pytest.mark.parametrize(
+    ("silence", "running", "authority", "codes"),
+    [
+        ({}, False, "elsewhere", ["clock.elsewhere"]),
+        ({"T1": 60.0}, True, "elsewhere", ["clock.elsewhere"]),
+        ({"T1": 1.0}, False, "shared", ["clock.unknown", "clock.shared"]),
+        ({"T1": 1.0}, True, "shared", ["clock.shared"]),
+        ({"T1": 1.0, "T2": 1.0}, False, "here", ["clock.unknown"]),
+        ({"T1": 1.0, "T2": 1.0}, True, "here", []),
+    ],
+)
+def test_a_second_station_says_whose_clock_counts(
+    silence: dict[str, float], running: bool, authority: str, codes: list[str], evening: Evening
+) -> None:
+    clock = Countdown("running", 60.0, 0.0, True, "boot", 1) if running else Countdown()
+    around = {"silence_s": silence, "enrolled": frozenset({"T1", "T2"}), "clock": clock, "boot": "boot"}
+    shown = state(evening, standby=True, **around)
+    assert shown["event"]["clock"]["authority"] == authority
+    assert [alarm["code"] for alarm in shown["alarms"]] == codes
+    main = state(evening, **around)
+    assert (main["event"]["clock"]["authority"], main["alarms"]) == ("here", [])

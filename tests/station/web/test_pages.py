@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from firmware_bridge.machine import LinkState
 from station.web.catalogue import LANGUAGES
+from station.web.hall_view import hall
 from station.web.pages import (
     STATIC_DIR,
     page_response,
@@ -406,6 +407,33 @@ def test_a_table_never_seen_has_no_age():
     html = render_fragment("wall", state, "en")
     assert "Offline" in html
     assert 'data-clock="None"' not in html
+
+
+def test_an_offline_table_stands_with_its_age_on_both_pages_of_the_hall():
+    state = sample("wall_two")
+    state["tables"][0].update(online=False, last_seen_s=85.0)
+    for view in ("wall", "head"):
+        assert "Offline 1:25" in text_of(render_fragment(view, state, "en"))
+
+
+def test_a_second_station_offers_no_clock_while_that_of_the_first_counts():
+    state = sample("wall_two")
+    clock = {"state": "idle", "remaining_s": None, "running": False, "authority": "elsewhere"}
+    state["event"]["clock"] = clock
+    html = render_fragment("head", state, "en")
+    assert "its clock counts" in html
+    assert '"action"' not in html
+    clock["authority"] = "shared"
+    assert "Start the clock" in render_fragment("head", state, "en")
+
+
+def test_of_equal_leaders_none_is_before_the_other():
+    state = sample("wall_two")
+    for table, chips in zip(state["tables"], ([50, 70, 70, 10], [70, 90, 0, 60]), strict=True):
+        for place, amount in zip(table["places"], chips, strict=True):
+            place["chips"] = amount
+    ranks = [(player["rank"], player["chips"]) for player in hall(state, Words.of("en"))["leaders"]]
+    assert ranks == [(1, 90), (2, 70), (2, 70), (2, 70)]
 
 
 def test_wall_shows_wins_newest_first_with_their_tiles():
