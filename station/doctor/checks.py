@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from firmware_bridge.discovery import Finding
-from station.doctor.facts import Facts
+from station.doctor.facts import Facts, LinkFacts
 from station.link.register import EXPIRED, REVOKED
 from station.ops.health import FULL_BYTES, LOW_BYTES
 
@@ -99,6 +99,11 @@ def _recognizer(facts: Facts) -> Iterator[Finding]:
         yield Finding("bad_model", f"{said[:1].upper()}{said[1:]}", "Take the files of the release.")
 
 
+def _settings(facts: Facts) -> Iterator[Finding]:
+    for setting in facts.settings:
+        yield Finding("bad_setting", f"{setting.key}: {setting.why}", setting.fix)
+
+
 def _home(facts: Facts) -> Iterator[Finding]:
     told = {
         "missing": (
@@ -167,7 +172,10 @@ def _clock(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             "clock_alone",
             "The clock is not kept right by a time server.",
-            "Run `sudo timedatectl set-ntp true`, or install chrony and point it to the station.",
+            "Run `sudo timedatectl set-ntp true`, or install chrony and point it to the station."
+            if facts.process == "table"
+            else "Run `sudo timedatectl set-ntp true`; without the internet set the time by hand before the "
+            "event, install chrony with `local stratum 10` and `allow`, and point the tables to it.",
         )
 
 
@@ -222,14 +230,22 @@ def _ports(facts: Facts) -> Iterator[Finding]:
 
 
 def _link(facts: Facts) -> Iterator[Finding]:
-    link = facts.link
-    if link is None:
-        return
+    if facts.link is not None:
+        yield from _way(facts.link)
+
+
+def _standby(facts: Facts) -> Iterator[Finding]:
+    if facts.standby is not None:
+        yield from _way(facts.standby)
+
+
+def _way(link: LinkFacts) -> Iterator[Finding]:
     if link.unreachable is not None:
         yield Finding(
             "central_unreachable",
             f"The central station at {link.endpoint} can't be reached: {link.unreachable}.",
-            "Check that it runs, its address in [central], and the network; the table plays on meanwhile.",
+            f"Check that it runs, its address in [{link.section}], and the network; the table plays on "
+            "meanwhile.",
         )
     elif link.handshake == "denied":
         yield Finding(
@@ -249,7 +265,7 @@ def _link(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             "other_station",
             f"What answers at {link.endpoint} does not have the key of {link.key_file}.",
-            "Pair again, copy central.pub from the station anew, or correct the address.",
+            "Pair again, copy the station's central.pub there anew, or correct the address.",
         )
 
 
@@ -288,6 +304,7 @@ CHECKS: Final = (
         _recognizer,
         lambda facts: facts.process == "table",
     ),
+    Check("settings", "the configuration is one that the process takes", _settings),
     Check("home", "the home can be written, or is made at the first start", _home),
     Check("space", "there is room on the disk", _space),
     Check("log", "the log's last entries hold, or there is none yet", _log),
@@ -299,6 +316,12 @@ CHECKS: Final = (
         "the central station answers and takes this table's key",
         _link,
         lambda facts: facts.link is not None,
+    ),
+    Check(
+        "standby",
+        "the second station answers and takes this table's key",
+        _standby,
+        lambda facts: facts.standby is not None,
     ),
     Check("camera", "the camera can be opened", _camera, lambda facts: facts.camera is not None),
 )

@@ -14,6 +14,7 @@ __all__ = [
     "LinkFacts",
     "LogFacts",
     "PortFacts",
+    "SettingFacts",
 ]
 
 
@@ -27,6 +28,15 @@ class LogFacts:
     last_at: float | None = None
     bad: int | None = None
     trouble: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SettingFacts:
+    """A setting that the process refuses: its `key` (``central.endpoint``), why, and what to do."""
+
+    key: str
+    why: str
+    fix: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +72,15 @@ class PortFacts:
 
 @dataclass(frozen=True, slots=True)
 class LinkFacts:
-    """The way to the central station: `unreachable` says why TCP failed; `handshake` is ``up``, ``denied``,
-    ``expired``, ``revoked``, or ``silent`` (another key, or no station of
-    ours), None when it was not tried."""
+    """The way to a station: `unreachable` says why TCP failed; `handshake` is ``up``, ``denied``,
+    ``expired``, ``revoked``, or ``silent`` (another key, or no station of ours), None when it was not tried;
+    `section` of the table's configuration that names it."""
 
     endpoint: str
     key_file: Path
     unreachable: str | None = None
     handshake: str | None = None
+    section: str = "central"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +121,8 @@ class Facts:
     keys: tuple[KeyFacts, ...] = ()
     ports: tuple[PortFacts, ...] = ()
     link: LinkFacts | None = None
+    standby: LinkFacts | None = None
+    settings: tuple[SettingFacts, ...] = ()
     python: tuple[int, int] = (3, 11)
     wide: bool = True
     sqlite: tuple[int, ...] = (3, 40)

@@ -29,6 +29,7 @@ from station.doctor.facts import (
     PortFacts,
 )
 from station.doctor.network import port_facts
+from station.doctor.settings import refused_settings
 from station.errors import StationError
 from station.link.keys import load_pair, load_public
 from station.link.probe import handshake, pair_fits, unreachable
@@ -46,6 +47,7 @@ __all__ = ["look"]
 
 TAIL: Final = 500
 """So many of the log's last entries are checked: a second at most on a slow card."""
+_MAX_PORT: Final = 65535
 _TIME_ERROR: Final = 5
 """adjtimex(2): the clock is not synchronised."""
 
@@ -68,6 +70,8 @@ def look(config: TableConfig | CentralConfig) -> Facts:
         keys=tuple(_keys(config)),
         ports=tuple(_ports(config)),
         link=None if isinstance(config, CentralConfig) else _link(config),
+        standby=None if isinstance(config, CentralConfig) else _standby(config),
+        settings=refused_settings(config),
         python=sys.version_info[:2],
         wide=sys.maxsize > 1 << 32,
         sqlite=sqlite3.sqlite_version_info,
@@ -137,13 +141,17 @@ def _keys(config: TableConfig | CentralConfig) -> Iterator[KeyFacts]:
     if isinstance(config, CentralConfig):
         yield _enrolled(Path(config.allow_list))
     elif config.central is not None:
-        key = Path(config.central.public_key)
-        try:
-            load_public(key)
-        except StationError as error:
-            yield KeyFacts(key, (error.message, error.fix))
-        else:
-            yield KeyFacts(key)
+        yield _public(Path(config.central.public_key))
+        if config.central.standby is not None:
+            yield _public(Path(config.central.standby.public_key))
+
+
+def _public(key: Path) -> KeyFacts:
+    try:
+        load_public(key)
+    except StationError as error:
+        return KeyFacts(key, (error.message, error.fix))
+    return KeyFacts(key)
 
 
 def _pair(path: Path) -> KeyFacts:
@@ -167,11 +175,13 @@ def _enrolled(path: Path) -> KeyFacts:
 def _ports(config: TableConfig | CentralConfig) -> Iterator[PortFacts]:
     wanted = [("http_port", config.http_host, config.http_port)]
     if isinstance(config, CentralConfig):
-        with contextlib.suppress(ValueError):
-            for setting, text in (("link", config.link), ("evidence", config.evidence)):
+        for setting, text in (("link", config.link), ("evidence", config.evidence)):
+            with contextlib.suppress(ValueError):
                 address = urlsplit(text)
                 wanted.append((setting, address.hostname or "", address.port or 0))
     for setting, host, port in wanted:
+        if not 0 <= port <= _MAX_PORT:
+            continue  # told as a setting that is none
         facts = port_facts(setting, "0.0.0.0" if host == "*" else host, port)  # noqa: S104 (as configured)
         if facts is not None:
             yield facts
@@ -186,14 +196,25 @@ def _link(config: TableConfig) -> LinkFacts | None:
     )
     if endpoint is None:
         return None  # looked for in the network at the start
+    return _way("central", endpoint, key_file, Path(config.secret_key))
+
+
+def _standby(config: TableConfig) -> LinkFacts | None:
+    second = None if config.central is None else config.central.standby
+    if second is None or config.secret_key is None:
+        return None
+    return _way("central.standby", second.endpoint, Path(second.public_key), Path(config.secret_key))
+
+
+def _way(section: str, endpoint: str, key_file: Path, secret_key: Path) -> LinkFacts:
     try:
-        server_key, keys = load_public(key_file), load_pair(Path(config.secret_key))
+        server_key, keys = load_public(key_file), load_pair(secret_key)
     except StationError:  # told by the keys themselves
-        return LinkFacts(endpoint, key_file, unreachable(endpoint))
+        return LinkFacts(endpoint, key_file, unreachable(endpoint), section=section)
     said = handshake(endpoint, server_key, keys)
     # Not before the handshake: the station tells its head table of a connection that does not say who it is.
     why = unreachable(endpoint) if said == "silent" else None
-    return LinkFacts(endpoint, key_file, why, said if why is None else None)
+    return LinkFacts(endpoint, key_file, why, said if why is None else None, section)
 
 
 def _libraries() -> Iterator[LibraryFacts]:

@@ -19,6 +19,7 @@ from station.doctor.facts import (
     LinkFacts,
     LogFacts,
     PortFacts,
+    SettingFacts,
 )
 
 NOW = WRITTEN + 1e6
@@ -52,6 +53,13 @@ def test_nothing_is_found_where_all_is_well() -> None:
 LINK = WELL.link
 assert LINK is not None
 CASES: list[tuple[dict[str, Any], str, str]] = [
+    ({"settings": (SettingFacts("ruleset", "there is none.", "Correct it."),)}, "bad_setting", "Correct it"),
+    ({"process": "central", "clock": ClockFacts(NOW, False)}, "clock_alone", "point the tables to"),
+    (
+        {"standby": LinkFacts("tcp://b:1", Path("standby.pub"), "refused", None, "central.standby")},
+        "central_unreachable",
+        "[central.standby]",
+    ),
     ({"wide": False}, "not_64_bit", "64-bit system"),
     ({"python": (3, 10)}, "old_python", "Python 3.11"),
     ({"sqlite": (3, 36, 0)}, "old_sqlite", "3.37"),

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from station import messages as m
 from station.cli.main import main
 from station.cli.which import config_of
 from station.doctor import look as looking
@@ -23,6 +24,9 @@ from station.doctor.network import holder_of, port_facts
 from station.link.central_thread import CentralThread
 from station.link.keys import AllowList, generate, load_pair, write_allow_list
 from station.log.log import Log
+from station.table.config import TableConfig
+from station.table.opening import opened_by
+from station.table.process import rules_of
 
 TABLE = """
 home = "T1"
@@ -280,3 +284,75 @@ def test_a_camera_is_looked_for_where_the_configuration_says(place: Path) -> Non
     (place / "a.jpg").write_bytes(b"")
     assert camera(f'"folder:{place}"').pictures == 1
     assert camera('"/dev/null"').readable is True
+
+
+STANDBY = """[central.standby]
+endpoint = "{link}"
+public_key = "{key}"
+"""
+
+
+def settings(place: Path, what: str = "table") -> dict[str, str]:
+    return {setting.key: setting.why for setting in looked(place, what).settings}
+
+
+def test_what_the_table_would_not_take_is_named_by_its_key(place: Path) -> None:
+    assert settings(place) == {}
+    path = place / "table.toml"
+    text = path.read_text()
+    for line, key, why in (
+        ('ruleset = "zhenjang"', "ruleset", "known are"),
+        ("options = { payment = 5 }", "options", "payment"),
+        ('players = ["a", "b"]', "session", "4 players"),
+        ('ruleset = "fengcheng"\nplayers = ["a", "b", "c"]', "options", "lei_per_point"),
+        ('calibration = "nowhere.json"', "calibration", "nowhere.json"),
+        ('tilesets = ["nowhere.json"]', "tilesets", "nowhere.json"),
+    ):
+        path.write_text(f"{line}\n{text.replace('none', 'render', 2).replace('render', 'none', 1)}")
+        found = settings(place)
+        assert list(found) == [key]
+        assert why in found[key]
+    path.write_text(text.replace(NOWHERE, "10.0.0.1:7700"))
+    assert list(settings(place)) == ["central.endpoint"]
+
+
+def test_a_session_that_was_opened_otherwise_is_told_before_the_start(place: Path) -> None:
+    home = place / "T1"
+    home.mkdir()
+    config = config_of(place / "table.toml")
+    assert isinstance(config, TableConfig)
+    with Log.open(home / "table.db") as log:
+        log.append([m.encode(opened_by(config, rules_of(config)))], 1000)
+    assert settings(place) == {}
+    (place / "table.toml").write_text("chips = 7\n" + (place / "table.toml").read_text())
+    assert "opened with chips" in settings(place)["session"]
+
+
+def test_what_the_station_would_not_take_is_named_by_its_key(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert settings(place, "central") == {}
+    path = place / "central.toml"
+    path.write_text(
+        path.read_text().replace(NOWHERE, "tcp://0.0.0.0:99999")
+        + 'evidence = "0.0.0.0"\nhttp_port = 70000\npair_port = -1\n'
+    )
+    assert set(settings(place, "central")) == {"link", "evidence", "http_port", "pair_port"}
+    assert main(["doctor", "--config", str(path)]) == 1
+    assert "PROBLEM  settings: http_port: there is no port 70000." in capsys.readouterr().out
+
+
+def test_the_second_station_is_looked_at_too(place: Path) -> None:
+    assert looked(place).standby is None
+    path = place / "table.toml"
+    text = path.read_text()
+    path.write_text(text + STANDBY.format(link=NOWHERE, key="keys/central.pub"))
+    assert list(settings(place)) == ["central.standby.public_key"]
+    generate(place / "keys", "standby")
+    path.write_text(text + STANDBY.format(link=NOWHERE, key="keys/standby.pub"))
+    facts = looked(place)
+    assert facts.settings == ()
+    assert facts.standby is not None
+    assert (facts.standby.section, facts.standby.unreachable) == ("central.standby", "Connection refused")
+    path.write_text(text + STANDBY.format(link=NOWHERE, key="keys/nobody.pub"))
+    assert [key.path.name for key in looked(place).keys if key.trouble] == ["nobody.pub"]
