@@ -7,7 +7,6 @@ is stopped, in reverse order, and one that can't be stopped keeps no other from 
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from types import TracebackType
@@ -17,8 +16,9 @@ import structlog
 
 from station.errors import StationError
 from station.serving import HttpServer
+from station.stopping import Stop
 
-__all__ = ["Part", "run_until", "stop_in_the_end", "stop_signal"]
+__all__ = ["Part", "run_until", "stop_in_the_end"]
 
 _log = structlog.get_logger()
 
@@ -55,20 +55,8 @@ def _stopping(
     return stop
 
 
-def stop_signal() -> asyncio.Event:
-    """Give an event that SIGTERM or SIGINT sets, from now on until the loop is closed.
-
-    To be called before anybody is told that the process is ready: until then a signal ends it at once.
-    """
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    return stop
-
-
 async def run_until(
-    stop: asyncio.Event,
+    stop: Stop,
     server: HttpServer,
     works: Sequence[Awaitable[None]],
     *,
@@ -77,7 +65,7 @@ async def run_until(
     """Serve, and do the works, until `stop` is set or one of them ends, which is a failure: it is raised.
 
     Args:
-        stop: see `stop_signal`.
+        stop: listens already: until it does, a signal ends the process at once.
         server: answers what it was asked before, and is closed.
         works: cancelled in the end.
         end_streams: ends the answers that would never end.

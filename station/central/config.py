@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from station.errors import ConfigError
+from station.whose_config import refuse_other
 
 __all__ = ["EXAMPLE", "CentralConfig", "load_config"]
 
@@ -88,6 +89,7 @@ def load_config(path: Path) -> CentralConfig:
             f"The configuration {path} cannot be read: {error.strerror}.", fix="Check the path."
         ) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        refuse_other(path, "central")
         raise ConfigError(f"{path}: {error}.", fix="`quezhuo config central` prints a valid file.") from None
     if config.appeal_window_h < 0 or config.photo_reserve_mb < 0:
         raise ConfigError(

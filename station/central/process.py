@@ -19,8 +19,9 @@ from station.clock import Clock
 from station.errors import CentralError
 from station.evidence.address import VALUE_KEY, announcement
 from station.log import Log
-from station.running import run_until, stop_in_the_end, stop_signal
+from station.running import run_until, stop_in_the_end
 from station.serving import HttpServer
+from station.stopping import Stop
 
 __all__ = ["load_config", "run_central"]
 
@@ -29,6 +30,7 @@ async def run_central(
     config: CentralConfig,
     ready: Callable[[dict[str, object]], None],
     clock: Clock = Clock(),  # noqa: B008 - frozen
+    stop: Stop | None = None,
 ) -> None:
     """Run the central station until SIGTERM or SIGINT.
 
@@ -36,6 +38,7 @@ async def run_central(
         config: as loaded, with absolute paths.
         ready: called once with the ready line.
         clock: sources of time.
+        stop: ends it besides; signals reach it once the process is ready.
 
     Raises:
         StationError: the log, the keys or an address cannot be used.
@@ -61,7 +64,8 @@ async def run_central(
             traffic=station.traffic,
         )
         stack.callback(server.close)
-        stop = stop_signal()
+        stop = stop or Stop()
+        stop.listen()
         ready(
             {"ready": True, "http": server.address, "link": endpoint, "evidence": photos, "pid": os.getpid()}
         )

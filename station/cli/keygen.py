@@ -11,13 +11,16 @@ from station.cli.output import OK, emit, say
 from station.errors import ConfigError
 from station.link.keys import KeyPair, add_signing, generate
 
-CENTRAL = "central"
-"""The name by which the keys of the central station go."""
+STATIONS = {
+    "central": ("keys/central.pub", "[central]"),
+    "standby": ("keys/standby.pub", "[central.standby]"),
+}
+"""Names by which the keys of the two stations go: where a table keeps them, and its section for them."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument("name", metavar="NAME", help="whose keys: a table's id, or central")
+    parser.add_argument("name", metavar="NAME", help="whose keys: a table's id, central, or standby")
     parser.add_argument("--out", metavar="DIR", help="where to put them (default: HOME/keys)")
     parser.add_argument(
         "--add-signing",
@@ -54,8 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _tell(name: str, pair: KeyPair, secret: Path, public: Path) -> None:
     say(f"{secret}: the secret, for this machine alone (secret_key)")
-    if name == CENTRAL:
-        say(f"{public}: copy it to every table computer (public_key below [central])")
+    if name in STATIONS:
+        there, section = STATIONS[name]
+        say(f"{public}: for every table computer, as {there} (public_key below {section});")
+        say("`quezhuo pair` brings it there.")
         return
     say(f"{public}: the public key; the central station's allow_list file needs these lines:")
     say(f"[tables.{name}]")

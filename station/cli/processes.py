@@ -11,6 +11,7 @@ from pathlib import Path
 from firmware_bridge.errors import PortError
 from station.cli.output import OK, emit
 from station.ops import logs
+from station.stopping import Stop
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +34,9 @@ def run(arguments: argparse.Namespace) -> int:
         from station.central.process import load_config, run_central
 
         logs.set_up("central", level=arguments.log_level)
-        asyncio.run(run_central(load_config(path), emit))
+        stop = Stop()
+        asyncio.run(run_central(load_config(path), emit, stop=stop))
+        stop.ended()
         return OK
     from station.cli.failures import plain_failures
     from station.table import process
@@ -42,7 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
     with plain_failures(), _sent_to_doctor(path):
         config = load_table(path)
         logs.set_up("table", table=config.table, level=arguments.log_level)
-        asyncio.run(process.run(config, emit))
+        stop = Stop()
+        asyncio.run(process.run(config, emit, stop))
+        stop.ended()
     return OK
 
 

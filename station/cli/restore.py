@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from station.cli.failures import plain_failures
-from station.cli.output import OK, emit, note, say
+from station.cli.output import OK, counted, emit, note, say
 from station.errors import ConfigError
 from station.ops.manifest import Manifest
 from station.ops.restore import rebuild_from_central, restore
@@ -66,6 +66,10 @@ def _tell(manifest: Manifest, home: Path, aside: Path | None) -> None:
         say("What the tables have booked since then they send again by themselves.")
 
 
+def _many(entries: int) -> str:
+    return counted(entries, "entry", "entries")
+
+
 def _from_central(arguments: argparse.Namespace, home: Path) -> int:
     if not arguments.table:
         raise ConfigError("It is not said whose log.", fix="Add --table ID.", code="usage")
@@ -74,6 +78,8 @@ def _from_central(arguments: argparse.Namespace, home: Path) -> int:
     except ValueError:
         raise ConfigError(f"{arguments.log_id!r} is no log id.", fix="It has 32 hex digits.") from None
     rebuilt = rebuild_from_central(Path(arguments.from_central), arguments.table, home, log_id=log_id)
+    changed = rebuilt.now != rebuilt.before
+    entries = rebuilt.now + 1 if changed else rebuilt.now  # with `log.rebuilt`, as `verify` counts
     if arguments.json:
         emit(
             {
@@ -81,14 +87,17 @@ def _from_central(arguments: argparse.Namespace, home: Path) -> int:
                 "table": arguments.table,
                 "log_id": rebuilt.log_id.hex(),
                 "before": rebuilt.before,
-                "entries": rebuilt.now,
+                "entries": entries,
                 "aside": None if rebuilt.aside is None else str(rebuilt.aside),
             }
         )
-    elif rebuilt.now == rebuilt.before:
-        say(f"{home}: the log has {rebuilt.now} entries, the central station no more. Nothing to do.")
+    elif not changed:
+        say(f"{home}: the table's log has {_many(entries)}, the central station no more. Nothing to do.")
     else:
-        say(f"{home}: the log had {rebuilt.before} entries and has {rebuilt.now} now.")
+        say(
+            f"{home}: the table's log had {_many(rebuilt.before)} and has {_many(entries)} now; "
+            "the last one says that it was rebuilt."
+        )
         if rebuilt.aside is not None:
             say(f"The earlier file is now {rebuilt.aside}.")
     return OK

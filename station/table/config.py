@@ -15,6 +15,7 @@ from firmware_bridge.errors import BridgeError
 from firmware_bridge.machine import Capability
 from firmware_bridge.machines import DRIVERS, NativeSettings, Settings, settings_from
 from station.errors import ConfigError
+from station.whose_config import refuse_other
 from vision.fitness import CODES
 
 EXAMPLE = """\
@@ -181,6 +182,7 @@ def load_config(path: Path) -> TableConfig:
     try:
         config = msgspec.toml.decode(text, type=TableConfig)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        refuse_other(path, "table")
         said = " ".join(str(error).split())
         raise ConfigError(f"{path}: {said}.", fix="`quezhuo config table` prints a valid file.") from None
     _check(config, path)

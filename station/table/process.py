@@ -19,8 +19,9 @@ from station.errors import ConfigError
 from station.evidence.policy import Removal
 from station.link.keys import load_pair, load_public
 from station.link.sockets import LinkSettings
-from station.running import run_until, stop_in_the_end, stop_signal
+from station.running import run_until, stop_in_the_end
 from station.serving import HttpServer
+from station.stopping import Stop
 from station.table.acting import Actor
 from station.table.api import routes
 from station.table.commands import Commands, applied
@@ -79,12 +80,15 @@ def _made(home: Path) -> Path:
     return home
 
 
-async def run(config: TableConfig, ready: Callable[[dict[str, object]], None]) -> None:
+async def run(
+    config: TableConfig, ready: Callable[[dict[str, object]], None], stop: Stop | None = None
+) -> None:
     """Run a table until SIGTERM or SIGINT.
 
     Args:
         config: as loaded, with absolute paths.
         ready: called once with the ready line.
+        stop: ends it besides; signals reach it once the process is ready.
 
     Raises:
         StationError, VisionError, BridgeError: something can't be opened.
@@ -147,7 +151,8 @@ async def run(config: TableConfig, ready: Callable[[dict[str, object]], None]) -
         if eyes is not None:
             await eyes.warm_up()
         endpoint = config.central.endpoint if config.central else None
-        stop = stop_signal()
+        stop = stop or Stop()
+        stop.listen()
         ready({"ready": True, "http": server.address, "link": endpoint, "pid": os.getpid()})
         works = [
             writer.finished(),

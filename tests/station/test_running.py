@@ -23,7 +23,8 @@ from station.clock import steady
 from station.errors import LinkError, LogError, StationError
 from station.link.keys import generate, write_allow_list
 from station.log import Log
-from station.running import run_until, stop_in_the_end, stop_signal
+from station.running import run_until, stop_in_the_end
+from station.stopping import Stop
 from station.serving import HttpServer, PortBusy
 from station.table.config import TableConfig
 from station.table.process import run as run_table
@@ -80,7 +81,8 @@ def test_serving_ends_with_the_signal_and_with_a_work_that_ends_and_everything_e
 
     async def serve(*works: Callable[[], Coroutine[Any, Any, None]]) -> None:
         server = HttpServer.bind(_nothing, "127.0.0.1", 0)
-        stop = stop_signal()
+        stop = Stop()
+        stop.listen()
         if len(works) == 1:
             asyncio.get_running_loop().call_soon(os.kill, os.getpid(), signal.SIGTERM)
         await run_until(stop, server, [work() for work in works], end_streams=lambda: cut.append("streams"))

@@ -63,3 +63,15 @@ def test_a_key_is_revoked_once(config: Path, capsys: pytest.CaptureFixture[str])
     assert json.loads(capsys.readouterr().out)["reason"] == "lost"
     assert main(["revoke", "T1", "--reason", "lost", "--config", str(config)]) == 2
     assert "already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["central", "standby"])
+def test_keys_of_a_station_go_to_the_tables_and_on_no_list(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["keygen", name, "--out", str(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    assert f"keys/{name}.pub" in told
+    assert "allow_list" not in told
+    assert main(["keygen", "T1", "--out", str(tmp_path)]) == 0
+    assert "[tables.T1]" in capsys.readouterr().out

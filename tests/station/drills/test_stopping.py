@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
 import subprocess
@@ -74,4 +75,10 @@ def test_a_process_with_open_pages_ends_in_time_and_well(
     figure(f"{READING + DEAF} streams, a kept connection and half a request: ended after {ms:.0f} ms")
     assert status == 0
     assert ms < 1_000 * WITHIN_S
-    assert "Traceback" not in (tmp_path / "stderr").read_text()
+    said = (tmp_path / "stderr").read_text()
+    assert "Traceback" not in said
+    entries = [json.loads(line) for line in said.splitlines()]
+    stopping, *_, stopped = [entry for entry in entries if entry["event"] in ("stopping", "stopped")]
+    assert (stopping["signal"], stopped["process"]) == ("SIGTERM", kind)
+    assert stopped == entries[-1]
+    assert stopped["took_s"] < WITHIN_S

@@ -288,7 +288,9 @@ def test_a_lost_log_is_rebuilt_from_the_stations_copy(
     shutil.rmtree(home)
     words = ["restore", "--from-central", str(central), "--table", "T1", "--home", str(home), "--json"]
     assert main(words) == 0
-    assert told(capsys)["entries"] == 5
+    assert told(capsys)["entries"] == 6
+    assert main(["verify", str(home / "table.db"), "--json"]) == 0
+    assert told(capsys)["entries"] == 6
     assert entries(home / "table.db") == before
     with Log.open(home / "table.db") as log:
         assert log.verify().ok
