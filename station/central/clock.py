@@ -152,8 +152,9 @@ class ClockKeeper:
             await self._store("clock.released", gone)
 
     async def _store(self, kind: str, change: Change) -> None:
+        before = self.now  # afterwards the hall may know of it, or not yet
         await self._book(kind, msgspec.json.encode(change))
-        self._booked = hall_clock.apply(self.now, kind, change)
+        self._booked = hall_clock.apply(before, kind, change)
         self._tell_tables()
 
     @property

@@ -113,6 +113,8 @@ def test_the_first_session_starts_it_where_a_length_is_configured(tmp_path: Path
             await keeper.look()
         assert station.shown == ("running", 3600)
         assert station.evening.hall.clock.events == 1
+        assert [told["n"] for told in station.told] == [0, 1]
+        assert keeper.now == station.evening.hall.clock
 
     run(work)
 
