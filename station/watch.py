@@ -36,6 +36,8 @@ class Broadcast:
         self._watches: set[Watch] = set()
         self._changes = 0
         self._made: dict[Hashable, tuple[int, float, bytes]] = {}
+        self._making = asyncio.Lock()
+        """One message is made at a time: pages of a great hall take long, and requests come in between."""
 
     @contextmanager
     def watch(self) -> Iterator[Watch]:
@@ -70,7 +72,12 @@ class Broadcast:
         """
         with self.watch() as changes:
             while not self.stopping:
-                yield self._shared(key, message, pause_s)
+                made = self._known(key, pause_s)
+                if made is None:
+                    async with self._making:
+                        made = self._shared(key, message, pause_s)
+                        await asyncio.sleep(0)  # whoever waits comes in another turn of the loop
+                yield made
                 while not await changes.changed(beat_s):
                     yield beat
                 if not self.stopping:
@@ -78,8 +85,14 @@ class Broadcast:
 
     def _shared(self, key: Hashable, message: Callable[[], bytes], fresh_s: float) -> bytes:
         """Return the message that another listener just got, or make it: a hall full of pages costs one."""
-        now = asyncio.get_running_loop().time()
+        made = self._known(key, fresh_s)
+        if made is None:
+            now = asyncio.get_running_loop().time()
+            made = message()
+            self._made[key] = (self._changes, now, made)
+        return made
+
+    def _known(self, key: Hashable, fresh_s: float) -> bytes | None:
         made = self._made.get(key)
-        if made is None or made[0] != self._changes or now - made[1] > fresh_s:
-            made = self._made[key] = (self._changes, now, message())
-        return made[2]
+        now = asyncio.get_running_loop().time()
+        return None if made is None or made[0] != self._changes or now - made[1] > fresh_s else made[2]

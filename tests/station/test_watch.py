@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 
 from station.watch import Broadcast
 
@@ -30,5 +31,41 @@ def test_a_hall_full_of_listeners_costs_one_message_a_change() -> None:
         assert await anext(late) == b"3"
         for stream in (*streams, other, late):
             await stream.aclose()
+
+    asyncio.run(listen())
+
+
+def test_between_two_messages_the_loop_turns_to_something_else() -> None:
+    """Every change wakes the pages of all views and languages at once."""
+
+    async def listen() -> None:
+        hub, turns, made_in = Broadcast(), 0, []
+
+        async def turning() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        def message() -> bytes:
+            made_in.append(turns)
+            return b"page"
+
+        def view(key: int) -> AsyncIterator[bytes]:
+            return hub.stream(message, b"beat", key=key, beat_s=5.0, pause_s=0.0)
+
+        async def read(stream: AsyncIterator[bytes]) -> None:
+            for _ in range(2):
+                assert await anext(stream) == b"page"
+
+        other = asyncio.create_task(turning())
+        streams = [view(key) for key in range(6)]
+        readers = [asyncio.create_task(read(stream)) for stream in streams]
+        while len(made_in) < 6:
+            await asyncio.sleep(0)
+        hub.changed()
+        await asyncio.wait_for(asyncio.gather(*readers), 5)
+        other.cancel()
+        assert len(made_in) == len(set(made_in)) == 12
 
     asyncio.run(listen())
