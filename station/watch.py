@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Hashable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator
 from contextlib import contextmanager
+from typing import Final
+
+_REST: Final = 5.0
+"""A message that takes long is made again after so many times as long at the earliest,"""
+_REST_S: Final = 1.0
+"""or after so many seconds: other work goes on."""
 
 
 class Watch:
@@ -36,6 +42,7 @@ class Broadcast:
         self._watches: set[Watch] = set()
         self._changes = 0
         self._made: dict[Hashable, tuple[int, float, bytes]] = {}
+        self._rests: dict[Hashable, float] = {}
         self._making = asyncio.Lock()
         """One message is made at a time: pages of a great hall take long, and requests come in between."""
 
@@ -61,12 +68,19 @@ class Broadcast:
         self.changed()
 
     async def stream(
-        self, message: Callable[[], bytes], beat: bytes, *, key: Hashable, beat_s: float, pause_s: float
+        self,
+        message: Callable[[], bytes | Awaitable[bytes]],
+        beat: bytes,
+        *,
+        key: Hashable,
+        beat_s: float,
+        pause_s: float,
     ) -> AsyncIterator[bytes]:
         """Yield a message now and after each change, and a beat when nothing changes.
 
         Args:
-            message: makes the whole message; it is not asked more than once in ``pause_s`` seconds.
+            message: makes the whole message, at once or meanwhile; it is not asked more than once in
+                ``pause_s`` seconds, and rests for `_REST` times what it took.
             key: listeners with the same key get the same message, made once for all of them.
             beat: sent after ``beat_s`` seconds without a change, so that silence means a lost connection.
         """
@@ -75,21 +89,27 @@ class Broadcast:
                 made = self._known(key, pause_s)
                 if made is None:
                     async with self._making:
-                        made = self._shared(key, message, pause_s)
-                        await asyncio.sleep(0)  # whoever waits comes in another turn of the loop
+                        made = await self._shared(key, message, pause_s)
                 yield made
                 while not await changes.changed(beat_s):
                     yield beat
                 if not self.stopping:
-                    await asyncio.sleep(pause_s)
+                    await asyncio.sleep(max(pause_s, self._rests.get(key, 0.0)))
 
-    def _shared(self, key: Hashable, message: Callable[[], bytes], fresh_s: float) -> bytes:
+    async def _shared(
+        self, key: Hashable, message: Callable[[], bytes | Awaitable[bytes]], fresh_s: float
+    ) -> bytes:
         """Return the message that another listener just got, or make it: a hall full of pages costs one."""
-        made = self._known(key, fresh_s)
-        if made is None:
-            now = asyncio.get_running_loop().time()
-            made = message()
-            self._made[key] = (self._changes, now, made)
+        known = self._known(key, fresh_s)
+        if known is not None:
+            return known
+        loop, changes = asyncio.get_running_loop(), self._changes
+        began = loop.time()
+        making = message()
+        made = making if isinstance(making, bytes) else await making
+        self._made[key] = (changes, began, made)
+        self._rests[key] = min(_REST_S, _REST * (loop.time() - began))
+        await asyncio.sleep(0)  # whoever waits to make another one comes in another turn of the loop
         return made
 
     def _known(self, key: Hashable, fresh_s: float) -> bytes | None:

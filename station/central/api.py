@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from starlette.requests import Request
@@ -80,7 +80,7 @@ class _Surface:
 
     def page(self, view: pages.View) -> Callable[[Request], Awaitable[Response]]:
         async def show(request: Request) -> Response:
-            return pages.page_response(request, view, self._feed.state())
+            return await asyncio.to_thread(pages.page_response, request, view, self._feed.state())
 
         return show
 
@@ -110,10 +110,14 @@ class _Surface:
             lambda: self._message(view, lang), pages.BEAT, key=(view, lang), beat_s=_BEAT_S, pause_s=_PAUSE_S
         )
 
-    def _message(self, view: pages.View | None, lang: str) -> bytes:
-        state = self._feed.state()
-        if view is None:
-            data, event = msgspec.json.encode(state).decode(), "state"
-        else:
-            data, event = pages.render_fragment(view, state, lang), "fragment"
-        return pages.sse(data, event=event, event_id=state["pos"], retry_ms=pages.RETRY_MS)
+    async def _message(self, view: pages.View | None, lang: str) -> bytes:
+        """Make the message from the state of now, in a thread: a page of a great hall takes long."""
+        return await asyncio.to_thread(_rendered, self._feed.state(), view, lang)
+
+
+def _rendered(state: dict[str, Any], view: pages.View | None, lang: str) -> bytes:
+    if view is None:
+        data, event = msgspec.json.encode(state).decode(), "state"
+    else:
+        data, event = pages.render_fragment(view, state, lang), "fragment"
+    return pages.sse(data, event=event, event_id=state["pos"], retry_ms=pages.RETRY_MS)

@@ -69,3 +69,23 @@ def test_between_two_messages_the_loop_turns_to_something_else() -> None:
         assert len(made_in) == len(set(made_in)) == 12
 
     asyncio.run(listen())
+
+
+def test_a_message_that_takes_long_is_made_beside_the_loop_and_rests_before_the_next() -> None:
+    async def listen() -> None:
+        hub, clock = Broadcast(), asyncio.get_running_loop()
+        began: list[float] = []
+
+        async def message() -> bytes:
+            began.append(clock.time())
+            if len(began) == 1:
+                hub.changed()  # it does not hold what happens while it is made
+            await asyncio.sleep(0.02)
+            return b"page %d" % len(began)
+
+        stream = hub.stream(message, b"beat", key="wall", beat_s=5.0, pause_s=0.0)
+        assert [await anext(stream), await anext(stream)] == [b"page 1", b"page 2"]
+        assert began[1] - began[0] >= 0.02 * (1 + 5)
+        await stream.aclose()
+
+    asyncio.run(listen())
