@@ -20,6 +20,7 @@ class TableHealth(msgspec.Struct, frozen=True, kw_only=True):
         machine: code of its machine; None: it has none.
         camera: code of its camera.
         log_pos: seq of the last event it has folded.
+        standby: whether the station that hears this is its second one.
     """
 
     v: int = 1
@@ -27,6 +28,7 @@ class TableHealth(msgspec.Struct, frozen=True, kw_only=True):
     machine: _Code | None
     camera: _Code
     log_pos: Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
+    standby: bool = False
 
 
 _decoder = msgspec.json.Decoder(TableHealth)

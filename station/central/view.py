@@ -110,6 +110,10 @@ def _authority(around: Surroundings) -> str:
     return "shared" if _away(around) else "here"
 
 
+def _second_of_somebody(around: Surroundings) -> bool:
+    return any(health.standby and _heard(around, table) for table, health in around.health.items())
+
+
 def _away(around: Surroundings) -> int:
     """How many enrolled tables are not connected here."""
     return sum(not _heard(around, table) for table in around.enrolled)
@@ -210,6 +214,7 @@ def _clock_alarms(hall: Hall, around: Surroundings) -> list[Alarm]:
         "clock.unknown": unknown,
         "clock.elsewhere": clock["authority"] == "elsewhere",
         "clock.shared": clock["authority"] == "shared",
+        "clock.not_said": not around.standby and _second_of_somebody(around),
     }
     params = {"clock.shared": {"n": _away(around)}}
     return [Alarm(code, None, around.now, params.get(code, {})) for code, shown in said.items() if shown]

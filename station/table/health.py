@@ -30,6 +30,7 @@ def health_of(state: dict[str, Any]) -> TableHealth:
         machine=None if state["machine"] is None else state["machine"]["code"],
         camera=state["camera"]["code"],
         log_pos=state["log_pos"],
+        standby=state["central"]["code"] == "central.standby",
     )
 
 

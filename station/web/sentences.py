@@ -286,6 +286,9 @@ EVENTS: Final[dict[str, str]] = {
     "clock.unknown": N_("This second head table does not know the time left. The head referee sets it here"),
     "clock.elsewhere": N_("Second head table: the tables are with the first, and its clock counts"),
     "clock.shared": N_("Second head table: for tables with the first its clock counts. Not here: %(n)s"),
+    "clock.not_said": N_(
+        "Tables have this head table as their second one, and its settings do not say so (standby = true)"
+    ),
     "keys.damaged": N_("The list of tables cannot be read; the last good one stays in force"),
     "link.denied": N_("Table %(table)s was refused: its key is not on the list"),
     "link.denied.expired": N_("Refused: its key has expired"),

@@ -2,6 +2,7 @@
 
 import json
 
+import msgspec
 import pytest
 
 from station import messages as m
@@ -375,3 +376,11 @@ def test_a_second_station_says_whose_clock_counts(
     assert [alarm["code"] for alarm in shown["alarms"]] == codes
     main = state(evening, **around)
     assert (main["event"]["clock"]["authority"], main["alarms"]) == ("here", [])
+
+
+def test_a_station_that_is_the_second_one_of_tables_but_not_set_up_so_is_told(evening: Evening) -> None:
+    health = {"T1": msgspec.structs.replace(HEALTH, standby=True), "T2": HEALTH}
+    around = {"silence_s": {"T1": 1.0, "T2": 1.0}, "health": health, "enrolled": frozenset({"T1", "T2"})}
+    assert [alarm["code"] for alarm in state(evening, **around)["alarms"]] == ["clock.not_said"]
+    told = [alarm["code"] for alarm in state(evening, standby=True, **around)["alarms"]]
+    assert told == ["clock.unknown"]
