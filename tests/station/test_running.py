@@ -24,8 +24,8 @@ from station.errors import LinkError, LogError, StationError
 from station.link.keys import generate, write_allow_list
 from station.log import Log
 from station.running import run_until, stop_in_the_end
-from station.stopping import Stop
 from station.serving import HttpServer, PortBusy
+from station.stopping import Stop
 from station.table.config import TableConfig
 from station.table.process import run as run_table
 
