@@ -28,8 +28,10 @@ from station.link.sockets import LinkSettings
 from station.link.table_thread import LinkThread
 from tests.station.evidence.hands import closed, confirmed, indicator, read
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 FAST = SendTimes(answer_s=1.0, retry_s=0.2, full_s=0.5, look_s=0.1, bytes_per_s=1e9)
+# A photo of 3 MB takes a second at least, however fast the machine is.
+UNHURRIED = SendTimes(answer_s=1.0, retry_s=0.2, full_s=0.5, look_s=0.1, bytes_per_s=3e6)
 ROOMY = Rules(reserve=0)
 
 
@@ -196,8 +198,8 @@ def test_an_address_told_later_is_used_from_then_on(play: Any) -> None:
 
 def test_a_station_that_stops_in_the_middle_goes_on_where_it_was(play: Any) -> None:
     async def scene(hall: Hall) -> None:
-        data = os.urandom(1_500_000)
-        slow = SendTimes(answer_s=0.5, retry_s=0.2, look_s=0.1, bytes_per_s=2_000_000.0)
+        data = os.urandom(800_000)
+        slow = SendTimes(answer_s=0.5, retry_s=0.2, look_s=0.1, bytes_per_s=200_000.0)
         link, _ = await hall.table("T1", slow)
         await link.append(booked(read(1, hall.photos["T1"].put(data))), 1000)
         parts = hall.shelf.folder / "parts"
@@ -267,8 +269,8 @@ def test_rubbish_on_the_line_does_no_harm(play: Any) -> None:
 def test_events_have_a_line_of_their_own_and_do_not_wait_for_a_photo(play: Any) -> None:
     async def scene(hall: Hall) -> None:
         assert hall.events != hall.evidence
-        link, _ = await hall.table("T1")
-        sizes = [3_000_000] * 6
+        link, _ = await hall.table("T1", UNHURRIED)
+        sizes = [3_000_000] * 2
         photos = [os.urandom(size) for size in sizes]
         await link.append(booked(*(read(n, hall.photos["T1"].put(p)) for n, p in enumerate(photos))), 1000)
         await until(lambda: link.status.unsent == 0)
@@ -279,7 +281,7 @@ def test_events_have_a_line_of_their_own_and_do_not_wait_for_a_photo(play: Any) 
             await until(lambda: link.status.unsent == 0)
             waits.append(time.monotonic() - began)
         assert len(waits) >= 5, "the photos take their time"
-        assert sorted(waits)[len(waits) // 2] < 0.5
+        assert sorted(waits)[len(waits) // 2] < 0.5, "less than one photo takes"
 
     play(scene)
 
