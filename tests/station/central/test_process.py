@@ -26,6 +26,7 @@ from station.link.sockets import LinkSettings
 from station.link.table_thread import LinkThread
 from station.log import verify_file
 from station.timing.table_clock import TableClock
+from tests.pace import Pace
 from tests.station.central.conftest import claimed, confirmed, dealt, opened
 
 ROOT = Path(__file__).parents[3]
@@ -53,11 +54,11 @@ class Process:
         self.ready: dict[str, Any] = json.loads(self.child.stdout.readline())
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, float, str]:
-        """Give exit status, duration, and what was still printed."""
-        began = time.monotonic()
+        """Give exit status, the seconds it took of its own, and what was still printed."""
+        pace = Pace()
         self.child.send_signal(number)
-        out, _ = self.child.communicate(timeout=10)
-        return self.child.returncode, time.monotonic() - began, out
+        out, _ = self.child.communicate(timeout=30)
+        return self.child.returncode, pace.own_s, out
 
 
 @pytest.fixture
@@ -95,7 +96,7 @@ async def play(folder: Path, endpoint: str, bodies: list[m.Body]) -> None:
     )
     await table.start()
     await table.append([m.encode(body) for body in bodies], 1_000_000)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(40):
         await done.wait()
     await table.stop()
 
@@ -170,8 +171,8 @@ def test_a_missing_configuration_is_one_plain_sentence(tmp_path: Path) -> None:
         load_config(tmp_path / "nowhere.toml")
 
 
-async def hear_clock(folder: Path, endpoint: str) -> float:
-    """Give what a table of the hall thinks is left on the clock."""
+async def hear_clock(folder: Path, endpoint: str) -> tuple[float, float]:
+    """Give what a table of the hall thinks is left on the clock, and when it thought so."""
     clock, heard = TableClock(), asyncio.Event()
 
     def told() -> None:
@@ -191,26 +192,29 @@ async def hear_clock(folder: Path, endpoint: str) -> float:
         clock=steady,
     )
     await table.start()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(40):
         await heard.wait()
     await table.stop()
-    return clock.remaining_s(steady()) or 0.0
+    return clock.remaining_s(steady()) or 0.0, time.monotonic()
 
 
 @pytest.mark.system
 @pytest.mark.slow
 def test_the_halls_clock_reaches_the_tables_and_outlives_a_kill(config: Path, process: Process) -> None:
-    began = time.monotonic()
+    asked = time.monotonic()
     sent = httpx.post(process.ready["http"] + "api/clock", json={"action": "start", "minutes": 10})
+    started = time.monotonic()
     assert sent.json() == {"ok": True}
-    left = asyncio.run(hear_clock(config.parent, process.ready["link"]))
-    assert left == pytest.approx(600 - (time.monotonic() - began), abs=1.5)
+    left, heard = asyncio.run(hear_clock(config.parent, process.ready["link"]))
+    assert 600 - (heard - asked) - 1.5 < left < 600 - (heard - started) + 1.5
     process.child.kill()
     process.child.wait()
     again = Process(config)
+    before = time.monotonic()
     clock = httpx.get(again.ready["http"] + "api/state").json()["event"]["clock"]
+    after = time.monotonic()
     assert clock["state"] == "running"
-    assert clock["remaining_s"] == pytest.approx(600 - (time.monotonic() - began), abs=2.5)
+    assert 600 - (after - asked) - 2.5 < clock["remaining_s"] < 600 - (before - started) + 2.5
     assert 'data-step="-1"' in httpx.get(again.ready["http"] + "wall").text
     assert "clock-panel" in httpx.get(again.ready["http"]).text
     again.stop()
