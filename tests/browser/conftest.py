@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import uvicorn
+from playwright.sync_api import expect, sync_playwright
 
 from station.web.preview import Preview
 from tests.required import go_without
@@ -27,6 +28,8 @@ ARGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# What is awaited shows at once on an idle machine; on a busy one Chromium alone may take seconds.
+PATIENCE_MS = 30_000
 SAMPLES = Path(__file__).parents[1] / "station" / "web" / "samples"
 
 
@@ -40,12 +43,22 @@ def launch():
 
 @pytest.fixture(scope="module")
 def browser(launch):
-    from playwright.sync_api import sync_playwright
-
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(**launch)
+        expect.set_options(timeout=PATIENCE_MS)
         yield chromium
         chromium.close()
+
+
+def serve(app, listener):
+    """Serve an application on a socket that listens already, so that nobody takes its port in between."""
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=0))
+    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive(), "the server ended before it served"
+        threading.Event().wait(0.01)
+    return server, thread
 
 
 class Site:
@@ -53,8 +66,7 @@ class Site:
 
     def __init__(self) -> None:
         self.preview = Preview(SAMPLES)
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = 0
         self.start()
 
     @property
@@ -66,23 +78,14 @@ class Site:
         return self.preview.posts
 
     def start(self):
-        config = uvicorn.Config(
-            self.preview.app(),
-            host="127.0.0.1",
-            port=self.port,
-            log_level="error",
-            timeout_graceful_shutdown=0,
-        )
-        self.server = uvicorn.Server(config)
-        self.thread = threading.Thread(target=self.server.run, daemon=True)
-        self.thread.start()
-        while not self.server.started:
-            threading.Event().wait(0.01)
+        listener = socket.create_server(("127.0.0.1", self.port))
+        self.port = listener.getsockname()[1]
+        self.server, self.thread = serve(self.preview.app(), listener)
 
     def stop(self):
         self.preview.hang_up()
         self.server.should_exit = True
-        self.thread.join(10)
+        self.thread.join(30)
 
     def sample(self, name, **changes):
         state = self.preview.sample(name)
@@ -116,7 +119,7 @@ def new_page(browser):
             viewport={"width": size[0], "height": size[1]}, has_touch=True, **options
         )
         contexts.append(context)
-        context.set_default_timeout(5000)
+        context.set_default_timeout(PATIENCE_MS)
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)

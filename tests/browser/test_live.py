@@ -3,6 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import PATIENCE_MS
+
 pytestmark = pytest.mark.browser
 
 
@@ -54,7 +56,7 @@ def test_silence_is_said_and_ends_by_itself(open_page, site):
 
 def test_beats_keep_a_quiet_page_alive(open_page, site):
     page = open_page("referee", "play")
-    with page.expect_event("console", lambda line: line.text == "beat", timeout=8000):
+    with page.expect_event("console", lambda line: line.text == "beat", timeout=PATIENCE_MS):
         page.evaluate(
             "const s = new EventSource('/events?view=referee');"
             "s.addEventListener('beat', () => { console.log('beat'); s.close(); })"
@@ -68,6 +70,6 @@ def test_the_page_recovers_from_a_restart_of_the_server(open_page, site):
     site.stop()
     site.preview.state = site.sample("play", rev=70)
     site.start()
-    expect(page.locator("#view")).to_have_attribute("data-rev", "70", timeout=10_000)
+    expect(page.locator("#view")).to_have_attribute("data-rev", "70")
     expect(page.locator("#banner")).to_be_hidden()
     open_page.complaints.clear()  # Chromium logs the refused connections

@@ -8,12 +8,13 @@ import pytest
 from station.demo.laid import shown
 from station.demo.layout import Settings
 from station.demo.run import Demo
+from tests.browser.conftest import PATIENCE_MS
 from tests.browser.fit import CUT, OUTSIDE, SCROLLS, SMALL
+from tests.pace import Pace
 
 pytestmark = [pytest.mark.browser, pytest.mark.system, pytest.mark.slow]
 
 SHOWN_WITHIN_S = 2.0
-PATIENCE_MS = 20_000
 
 
 def settings():
@@ -89,7 +90,9 @@ async def referee_one_hand(demo, browser, complaints):
     winner = await referee.locator(".mid .pay.winner .name").inner_text()
     gain = await referee.locator(".mid .pay.winner .delta").inner_text()
     await referee.locator("[data-post=confirm]").tap()
-    await wall.wait_for_selector(".won", timeout=SHOWN_WITHIN_S * 1000)
+    pace = Pace()
+    await wall.wait_for_selector(".won")
+    assert pace.own_s < SHOWN_WITHIN_S
     assert winner.split("\n")[0] in await wall.locator(".won .name").inner_text()
     assert (await wall.locator(".won .gain").inner_text()).lstrip("+") in gain
     await fits(wall)

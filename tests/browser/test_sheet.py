@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import socket
-import threading
 
 import pytest
-import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Route
 
@@ -14,6 +12,7 @@ from station import messages as m
 from station.log import Log
 from station.web.pages import static_mount
 from station.web.sheet_page import sheet_response
+from tests.browser.conftest import serve
 from tests.station.test_sheet import evening
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -33,16 +32,12 @@ def address(tmp_path_factory):
         return sheet_response(request, logs[request.path_params["name"]], "T1.db")
 
     app = Starlette(routes=[Route("/sheet/{name}", sheet), static_mount()])
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        threading.Event().wait(0.01)
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    server, thread = serve(app, listener)
     yield f"http://127.0.0.1:{port}/sheet"
     server.should_exit = True
-    thread.join(10)
+    thread.join(30)
 
 
 @pytest.mark.parametrize("name", ["short", "long"])

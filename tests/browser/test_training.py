@@ -24,7 +24,7 @@ def machine():
     process = subprocess.Popen([*command, "--seed", "1"], stdout=subprocess.PIPE, text=True)
     yield json.loads(process.stdout.readline())["http"]
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=5)
+    process.communicate(timeout=30)
     assert process.returncode == 0
 
 
