@@ -34,7 +34,7 @@ def multicast() -> None:
             go_without("multicast", f"no multicast on the loopback interface here: {error}")
 
 
-async def _looked(kind: str, key: str | None, timeout_s: float = 3.0) -> list[tuple[tuple[str, ...], str]]:
+async def _looked(kind: str, key: str | None, timeout_s: float = 30.0) -> list[tuple[tuple[str, ...], str]]:
     async with (
         announced(LINK, HERE, 7700, KEY, HERE),
         announced(LINK, HERE, 7800, OTHER, HERE),
@@ -48,13 +48,17 @@ def test_a_station_is_found_by_what_it_announces(multicast: None) -> None:
 
 
 def test_all_stations_are_found_where_no_key_is_known_yet(multicast: None) -> None:
-    found = {key for _, key in asyncio.run(_looked(LINK, None, 2.0))}
+    for timeout_s in (2.0, 10.0, 30.0):  # a look without a key takes all of its time
+        found = {key for _, key in asyncio.run(_looked(LINK, None, timeout_s))}
+        if found >= {KEY, OTHER}:
+            break
     assert found >= {KEY, OTHER}, "and whatever else speaks on this computer"
 
 
 def test_another_key_and_another_service_are_not_taken_for_it(multicast: None) -> None:
     assert asyncio.run(_looked(LINK, "x" * 40, 1.0)) == []
-    assert asyncio.run(_looked(PAIRING, None, 0.5)) == []
+    others = asyncio.run(_looked(PAIRING, None, 0.5))  # of another program on this computer
+    assert {KEY, OTHER}.isdisjoint(key for _, key in others)
 
 
 def test_an_endpoint_is_split_and_the_own_addresses_are_those_that_others_may_reach() -> None:

@@ -36,6 +36,13 @@ class Told:
         self.targets.append((endpoint, server_key))
 
 
+async def settled(removals: Removals) -> None:
+    """Wait until what is due has been booked or refused."""
+    async with asyncio.timeout(30):
+        while removals._tasks:
+            await asyncio.sleep(0)
+
+
 @pytest.mark.parametrize(
     ("own", "key", "station", "targets"),
     [
@@ -66,7 +73,7 @@ def test_a_removal_is_booked_beside_the_hand_and_no_tap_goes_stale_by_it(
         removals.due(
             desk.table, [Removal("a" * 32 + ".jpg", "window_over"), Removal("b" * 32 + ".jpg", "thin.clean")]
         )
-        await asyncio.sleep(0.01)
+        await settled(removals)
         bodies = [m.decode(entry.kind, entry.body) for entry in desk.writer.entries]
         assert [(b.photo[0], b.why) for b in bodies if isinstance(b, m.PhotoRemoved)] == [
             ("a", "window_over"),
@@ -75,7 +82,7 @@ def test_a_removal_is_booked_beside_the_hand_and_no_tap_goes_stale_by_it(
         assert desk.session.rev == rev
         desk.writer.fail = LogError("The disk is full.")
         removals.due(desk.table, [Removal("c" * 32 + ".jpg", "thin.clean")])
-        await asyncio.sleep(0.01)  # told in the log of the process, and due again in a minute
+        await settled(removals)  # told in the log of the process, and due again in a minute
         assert len(desk.writer.entries) == len(bodies)
 
     asyncio.run(play())
@@ -90,7 +97,7 @@ def test_the_table_serves_photos_says_what_went_and_prints_its_sheet(new_desk: C
         here, gone = desk.table.photos.put(b"\xff\xd8 here"), "a" * 32 + ".jpg"
         removals = Removals()
         removals.due(desk.table, [Removal(gone, "window_over")])
-        await asyncio.sleep(0.01)
+        await settled(removals)
         folder = desk.table.photos.folder.parent
         with Index.open(folder / INDEX) as index:
             index.catch_up(bytes(16), [(entry.seq, "", entry) for entry in desk.writer.entries])
