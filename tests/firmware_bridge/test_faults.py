@@ -293,7 +293,7 @@ def test_a_running_machine_obeys_its_control_line(tmp_path):
         process.stdin.close()  # whoever gave orders leaves; the machine goes on
         assert process.poll() is None
         process.send_signal(signal.SIGTERM)
-        assert process.wait(5) == 0
+        assert process.wait(30) == 0
     assert answers[0] == {"ok": True, "faults": "jam=2@build"}
     assert "Write jam=PLACE[@MOTION], such as jam=2@build." in answers[1]["error"]["message"]
     assert [answer.get("faults") for answer in answers[2:]] == ["none", "drop=0.5,reboot@now"]

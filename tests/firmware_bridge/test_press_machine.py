@@ -65,7 +65,7 @@ class Scene:
         )
 
     async def until(self, reached):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             return await self.machine.wait_for(reached)
 
     async def started(self):
@@ -301,7 +301,7 @@ def test_the_contact_is_set_again_when_the_board_lost_its_power(board, ledger):
     async def scene(s):
         await s.started()
         board.relays[CONTACT] = False
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not board.relays[CONTACT]:
                 await asyncio.sleep(0.01)
         return s.machine.view

@@ -163,7 +163,7 @@ def test_two_candidates_without_a_number_refuse_motion(tmp_path):
         board = plugged(MINE)
         twins = Targets((), why=targets(twin_facts(tmp_path), uid_known=False).why)
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(30):
                 bridge = Bridge(BY_ID, tmp_path / "commands.db", targets=lambda: twins)
                 async with bridge:
                     view = await bridge.wait_for(lambda view: view.link is LinkState.PORT_AMBIGUOUS)
@@ -254,7 +254,7 @@ def test_a_native_machine_looks_for_its_number_below_the_given_root(tree, tmp_pa
     async def scene():
         opened = open_machine(NativeSettings("/dev/ttyUSB7"), tmp_path / "commands.db", root=tree.root)
         task = asyncio.create_task(opened.run())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             view = await opened.wait_for(lambda view: view.link is LinkState.PORT_AMBIGUOUS)
         await opened.close()
         await task

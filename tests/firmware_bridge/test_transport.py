@@ -46,7 +46,7 @@ class Heard:
         self.change.set()
 
     async def until(self, reached):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while not reached():
                 self.change.clear()
                 await self.change.wait()
@@ -130,7 +130,7 @@ def test_a_stop_overtakes_what_the_port_has_not_taken(pty):
         line.write(b"stop")
         got = bytearray()
         asyncio.get_running_loop().add_reader(master, lambda: got.extend(os.read(master, 65_536)))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while not got.endswith(b"stop"):
                 await asyncio.sleep(0.01)
         assert set(got[:-4]) == set(b"x")

@@ -82,7 +82,7 @@ def test_a_held_out_winning_hand_goes_the_whole_way(tmp_path: Path) -> None:
                 await client.post("start", {}, None)
                 await client.post("indicator", {"tile": "1m"}, None)
                 await client.post("claim", {"place": 1, "how": "self"}, None)
-                async with asyncio.timeout(20):
+                async with asyncio.timeout(60):
                     while (state := await client.state())["phase"] != "verdict":
                         await asyncio.sleep(0.05)
                 claim = state["claim"]
@@ -92,7 +92,7 @@ def test_a_held_out_winning_hand_goes_the_whole_way(tmp_path: Path) -> None:
                     if tile["doubt"]:
                         await client.post("tile", {"i": tile["i"], "kind": tile["kind"]}, None)
                 await client.post("confirm", {}, None)
-                async with asyncio.timeout(20):
+                async with asyncio.timeout(60):
                     while (await client.state())["central"]["unsent"]:
                         await asyncio.sleep(0.05)
             finally:

@@ -26,7 +26,7 @@ NO_MACHINE = BASE + 'driver = "none"\n'
 def _refusal(config: Path, text: str) -> tuple[int, list[str]]:
     config.write_text(text)
     done = subprocess.run(
-        [*QUEZHUO, "table", "--config", str(config)], capture_output=True, text=True, timeout=30, check=False
+        [*QUEZHUO, "table", "--config", str(config)], capture_output=True, text=True, timeout=60, check=False
     )
     assert "Traceback" not in done.stderr
     return done.returncode, [line for line in done.stderr.splitlines() if line.startswith("quezhuo: ")]
@@ -109,7 +109,7 @@ def test_a_log_in_use_is_told(tmp_path: Path) -> None:
         first.stdout.readline()
         got, lines = _refusal(config, NO_MACHINE)
         first.terminate()
-        assert first.wait(5) == 0
+        assert first.wait(30) == 0
     assert (got, len(lines)) == (3, 1)
 
 
@@ -166,7 +166,7 @@ def test_a_full_disk_answers_503_and_loses_nothing(small_disk: Path, tmp_path: P
         assert http.post("/api/call", json={"place": 1}).status_code == 200
         assert http.get("/api/state").json()["log_pos"] == before + 1
         table.terminate()
-        assert table.wait(5) == 0
+        assert table.wait(30) == 0
         assert table.stderr is not None
         assert "Traceback" not in table.stderr.read()
     checked = subprocess.run([*QUEZHUO, "verify", str(small_disk / "table.db")], check=False)

@@ -76,13 +76,13 @@ def table(tmp_path: Path) -> Iterator[Callable[[str], httpx.Client]]:
         yield start
         for process in started:
             process.terminate()
-            assert process.wait(10) == 0
+            assert process.wait(30) == 0
             assert process.stdout is not None
             process.stdout.close()
 
 
 def until(client: httpx.Client, reached: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not reached(state := client.get("api/state").json()):
         assert time.monotonic() < end, state["machine"]
         time.sleep(0.05)

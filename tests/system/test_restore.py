@@ -50,7 +50,7 @@ class Process:
 
     def stop(self) -> None:
         self.child.terminate()
-        self.child.communicate(timeout=10)
+        self.child.communicate(timeout=30)
         assert self.child.returncode == 0
 
 
@@ -76,7 +76,7 @@ class Caller(threading.Thread):
                 number += 1
 
 
-def until(reached: Callable[[], Any], seconds: float = 20.0) -> Any:
+def until(reached: Callable[[], Any], seconds: float = 60.0) -> Any:
     end = time.monotonic() + seconds
     while not (got := reached()):
         assert time.monotonic() < end, "nothing came of it"

@@ -60,7 +60,7 @@ def test_a_long_log_is_folded_in_turns_until_all_of_it_is(log: Log, monkeypatch:
         feed = Feed(log, Surroundings)
         feed.follow()
         assert feed.hall.pos < 1000
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while feed.hall.pos < 1000:
                 await asyncio.sleep(0.001)
         assert feed.hall.tables["T1"].events == 1000

@@ -16,7 +16,7 @@ from station.link.sockets import LinkSettings
 from station.link.table_thread import LinkThread
 from station.log import Log, Stored
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 
 
 class Place:

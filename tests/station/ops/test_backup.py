@@ -146,7 +146,7 @@ def test_a_backup_beside_a_busy_writer_is_whole_and_holds_all_that_was_stored_be
     writer = threading.Thread(target=write)
     writer.start()
     try:
-        started.wait(5)
+        assert started.wait(60)
         for number in range(5):
             before = stored[0]
             manifest = back_up(source, place / f"b{number}")

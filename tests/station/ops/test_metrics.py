@@ -207,7 +207,7 @@ def test_the_central_station_tells_its_numbers(tmp_path: Path) -> None:
             await table.start()
             await table.append([m.encode(opened())], 1)
         denied = ("denials", "not_enrolled"), ("photo_denials", "not_enrolled")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while tables[0].status.unsent or not set(denied) <= {
                 *link.stats.counts(),
                 *evidence.stats.counts(),

@@ -46,7 +46,7 @@ def carry_out(books: Books, entries: list[Entry]) -> None:
         for entry in entries:
             todo.take(entry)
         running = asyncio.create_task(todo.run(books))  # type: ignore[arg-type]
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while len(books.booked) < len(entries):
                 await asyncio.sleep(0)
         running.cancel()

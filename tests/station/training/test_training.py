@@ -73,7 +73,7 @@ def practising(**options):
         simulator.close()
 
 
-def until(desk, reached, limit=10.0):
+def until(desk, reached, limit=30.0):
     end = time.monotonic() + limit
     while not reached(state := desk.state()):
         assert time.monotonic() < end, state
@@ -180,7 +180,7 @@ class Served:
         self.host = self.ready["http"].removeprefix("http://").rstrip("/")
 
     def ask(self, method, path, body=None, **headers):
-        connection = http.client.HTTPConnection(self.host, timeout=5)
+        connection = http.client.HTTPConnection(self.host, timeout=30)
         raw = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         given = {name.title(): value for name, value in headers.items()}
         connection.request(method, path, raw, {"Content-Type": "application/json", **given})
@@ -194,7 +194,7 @@ class Served:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        self.process.communicate(timeout=5)
+        self.process.communicate(timeout=30)
         return self.process.returncode
 
 
@@ -274,7 +274,7 @@ def test_many_pages_at_the_same_moment_are_no_more_than_may_be_open():
 
 @pytest.mark.system
 def test_what_changes_is_streamed(served):
-    connection = http.client.HTTPConnection(served.host, timeout=5)
+    connection = http.client.HTTPConnection(served.host, timeout=30)
     connection.request("GET", "/events?lang=en")
     stream = connection.getresponse()
     assert stream.headers["Content-Type"].startswith("text/event-stream")
@@ -290,7 +290,7 @@ def test_while_a_table_drives_the_machine_the_page_only_watches_and_breaks_thing
 
     async def scene():
         async with (
-            asyncio.timeout(20),
+            asyncio.timeout(40),
             Bridge(f"pty:{served.ready['pty']}", tmp_path / "ledger.sqlite") as bridge,
         ):
             await bridge.wait_ready()
@@ -319,7 +319,7 @@ def test_a_port_that_is_taken_is_told_in_one_line(served):
         [sys.executable, "-m", "station.cli.main", "machine-sim", "--page", port, "--json"],
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=60,
     )
     assert done.returncode == 3
     error = json.loads(done.stdout)["error"]
