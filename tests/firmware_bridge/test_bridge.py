@@ -68,8 +68,8 @@ def machine(folder, *options):
 
 
 def play(sim, scene, ledger="ledger.sqlite", **kwargs):
-    """Run `scene(bridge)` with a bridge to this machine, within 30 s."""
-    return with_bridge(sim.url, sim.folder / ledger, scene, 30, **kwargs)
+    """Run `scene(bridge)` with a bridge to this machine, within a minute."""
+    return with_bridge(sim.url, sim.folder / ledger, scene, 60, **kwargs)
 
 
 @pytest.mark.slow

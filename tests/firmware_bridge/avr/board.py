@@ -165,7 +165,7 @@ class Board:
         """Tiles likewise."""
         return tuple(self.ask("counts")["fed"])
 
-    def wait_edge(self, pin, level, after=0, timeout=20):
+    def wait_edge(self, pin, level, after=0, timeout=60):
         """The cycle of the first such edge after that cycle; polls, since pins know no event loop."""
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
@@ -193,11 +193,11 @@ class Board:
         if self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(2)
+                self.process.wait(30)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
-        self._reader.join(2)
+        self._reader.join(30)
         for pipe in (self.process.stdin, self.process.stdout):
             with contextlib.suppress(BrokenPipeError):
                 pipe.close()
@@ -260,6 +260,6 @@ class BadLine:
 
     def close(self):
         os.write(self._waker, b".")
-        self._thread.join(2)
+        self._thread.join(30)  # it still uses what is closed below
         for fd in (self._far, self._near, self._slave, self._wake, self._waker):
             os.close(fd)

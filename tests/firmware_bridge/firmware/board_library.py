@@ -217,5 +217,5 @@ class SanitizedRig:
 
     def close(self):
         """Ends it; the sanitizers have the last word."""
-        _, complaint = self._process.communicate(timeout=20)
+        _, complaint = self._process.communicate(timeout=60)
         assert (self._process.returncode, complaint) == (0, b"")

@@ -92,7 +92,7 @@ def test_the_process_speaks_on_its_pseudo_terminal(firmware_host):
         talk.bench.close()
     finally:
         process.stdin.close()
-        assert process.wait(timeout=10) == 0
+        assert process.wait(timeout=60) == 0
         process.stdout.close()
 
 
