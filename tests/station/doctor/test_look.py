@@ -53,7 +53,8 @@ def place(tmp_path: Path) -> Path:
 
 def write(place: Path, port: int = 0, link: str = NOWHERE) -> None:
     (place / "table.toml").write_text(TABLE.format(port=port, link=link))
-    (place / "central.toml").write_text(CENTRAL.format(link=link))
+    # Where the table finds nobody, only root could listen.
+    (place / "central.toml").write_text(CENTRAL.format(link=link if link != NOWHERE else "tcp://127.0.0.1:0"))
 
 
 def looked(place: Path, what: str = "table") -> Facts:
