@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from station.table.acting import Actor
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 async def acting_until(condition: Callable[[], bool], actor: Actor) -> None:
