@@ -11,7 +11,7 @@ from benchmarks.link.events import Chain
 
 __all__ = ["Client", "Meter", "percentile"]
 
-SATURATED_AHEAD = 512
+SATURATED_AHEAD = 1024
 """Events that every table has ready when the link is to be kept full: when half of them are gone it makes new
 ones, and the other half is still more than a window."""
 
@@ -175,9 +175,11 @@ class Client:
 
     saturated = False
 
-    def top_up(self, table: int) -> None:
-        """Have enough ready for the next answer."""
+    def top_up(self, table: int) -> bool:
+        """Have enough ready for the next answer; tell whether there is more now."""
         chain = self.chains[table]
         short = self.meter.acked[table] + SATURATED_AHEAD - chain.head.seq
-        if short > SATURATED_AHEAD // 2:
+        grows = short > SATURATED_AHEAD // 2
+        if grows:
             chain.grow(short)
+        return grows

@@ -101,9 +101,9 @@ class OurClient(Client):
         while True:
             connection.step(time.monotonic(), int(1000 * time.time()))
             self.meter.ack(table, sender.acked, time.perf_counter())
-            if self.saturated:
-                self.top_up(table)
+            if self.saturated and self.top_up(table):
                 sender.appended(self.chains[table].head)
+                continue  # perhaps nothing is under way any more: nothing would come to wake us
             # A socket's descriptor tells only of what is new (https://zeromq.org/faq, ZMQ_FD): what came in
             # while we were sending has to be asked for.
             if not any(socket.get(zmq.EVENTS) & zmq.POLLIN for socket in connection.sockets):
