@@ -389,25 +389,40 @@ def test_what_a_column_cannot_hold_is_a_finding_like_any_other(
     assert {misfit["what"] for misfit in found["misfits"]} >= {"schema"}
 
 
+BESIDE = {
+    "quarantine": [
+        "source",
+        "received_ms",
+        "log_id",
+        "reason",
+        "seq",
+        "hash",
+        "kind",
+        "at_ms",
+        "body",
+        "prev",
+    ],
+    "release": ["quarantine", "received_ms", "released_by", "why", "seq", "hash"],
+}
+
+
 @pytest.mark.parametrize(
-    "column", ["source", "log_id", "reason", "seq", "hash", "kind", "at_ms", "body", "prev"]
+    ("table", "column"), [(table, column) for table, columns in BESIDE.items() for column in columns]
 )
 @pytest.mark.parametrize("value", [None, 7, "t" * 16, b"b"])
-def test_what_a_column_of_the_quarantine_cannot_hold_is_a_finding(
-    full: Path, column: str, value: object
+def test_what_a_column_beside_the_entries_cannot_hold_is_a_finding(
+    full: Path, table: str, column: str, value: object
 ) -> None:
     db = sqlite3.connect(full)
-    db.execute("CREATE TABLE loose (id INTEGER PRIMARY KEY, source, received_ms, log_id, reason, seq, hash,"
-               " kind, at_ms, body, prev)")  # fmt: skip
-    db.execute("INSERT INTO loose SELECT * FROM quarantine")
-    db.executescript(
-        "".join(f"DROP TRIGGER quarantine_{name};" for name in ("no_update", "no_delete", "once"))
-        + "DROP TABLE quarantine; ALTER TABLE loose RENAME TO quarantine;"
-    )
-    db.execute(f"UPDATE quarantine SET {column} = ? WHERE id = 1", (value,))
+    db.execute(f"CREATE TABLE loose (id INTEGER PRIMARY KEY, {', '.join(BESIDE[table])})")
+    db.execute(f"INSERT INTO loose SELECT * FROM {table}")
+    for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+        db.execute(f"DROP TRIGGER {name}")
+    db.executescript(f"DROP TABLE {table}; ALTER TABLE loose RENAME TO {table};")
+    db.execute(f"UPDATE {table} SET {column} = ? WHERE id = 1", (value,))
     db.commit()
     db.close()
-    assert [found["what"] for found in verify_file(full)["misfits"]] == ["quarantine", "schema"]
+    assert [found["what"] for found in verify_file(full)["misfits"]] == [table, "schema"]
 
 
 def test_an_own_entry_of_no_known_form_is_named(full: Path, tmp_path: Path) -> None:
