@@ -335,7 +335,7 @@ def test_what_the_station_would_not_take_is_named_by_its_key(
     assert settings(place, "central") == {}
     path = place / "central.toml"
     path.write_text(
-        path.read_text().replace(NOWHERE, "tcp://0.0.0.0:99999")
+        path.read_text().replace("tcp://127.0.0.1:0", "tcp://0.0.0.0:99999")
         + 'evidence = "0.0.0.0"\nhttp_port = 70000\npair_port = -1\n'
     )
     assert set(settings(place, "central")) == {"link", "evidence", "http_port", "pair_port"}

@@ -59,7 +59,7 @@ def test_the_hall_goes_on_and_every_page_is_shown(tmp_path: Path, hostile: tuple
         for item in log.entries():
             hall.apply(item)
         hall.settle(log.entries_of)
-        cache = FoldCache(tmp_path / "kept", Hall, b"code")
+        cache = FoldCache(tmp_path / "kept", Hall, b"code", b"secret")
         cache.save(log.log_id, hall.pos, hall.hash, hall)
         assert cache.load(log.log_id, log.store_hash_at) is not None
     state = state_object(hall, Surroundings(now=1.0))
