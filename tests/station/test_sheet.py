@@ -126,7 +126,7 @@ def _decoded(svg: str) -> str:
             picture[int(y), int(x) : int(x + values[0])] = 0
             x += values[0]
     large = cv2.resize(picture, None, fx=8, fy=8, interpolation=cv2.INTER_NEAREST)
-    return str(cv2.QRCodeDetector().detectAndDecode(large)[0])
+    return str(cv2.QRCodeDetectorAruco().detectAndDecode(large)[0])
 
 
 def test_the_qr_code_reads_as_the_text_and_is_alphanumeric(sheet: Sheet) -> None:

@@ -12,7 +12,7 @@ from nacl.public import PrivateKey
 
 from station.errors import PairingError
 from station.pairing import with_ticket
-from station.pairing.photo import text_in_file
+from station.pairing.photo import text_in, text_in_file
 from station.pairing.protocol import Candidate, Identity, Offer
 from station.pairing.ticket import Ticket, read_ticket
 from station.pairing.wire import Ask, Sealed
@@ -62,6 +62,14 @@ def test_a_ticket_is_read_from_a_photograph(ticket: Ticket, tmp_path: Path) -> N
     for name, said in (("empty.jpg", "No QR code"), ("nowhere.jpg", "no file")):
         with pytest.raises(PairingError, match=said):
             text_in_file(tmp_path / name)
+
+
+def test_every_ticket_is_read_where_one_way_of_finding_codes_misses_some() -> None:
+    for number in range(120):
+        ticket = Ticket(bytes([number]) * 32, b"s" * 16, ("192.168.1.2:7701",), "T1")
+        code = np.array(list(segno.make(ticket.text, error="m", micro=False).matrix), np.uint8)
+        flat = np.kron(np.pad(255 * (1 - code), 4, constant_values=255), np.ones((6, 6), np.uint8))
+        assert text_in(cv2.cvtColor(flat, cv2.COLOR_GRAY2BGR)) == ticket.text
 
 
 def paired(ticket: Ticket, station: Identity, table: Identity) -> tuple[Candidate, Offer]:

@@ -93,6 +93,7 @@ def test_a_table_tells_its_health_in_one_small_value() -> None:
         "phase": "play",
         "machine": {"code": "m"},
         "camera": {"code": "c"},
+        "central": {"code": "central.up"},
         "log_pos": 5,
         "claim": "x" * 9000,
     }
@@ -101,5 +102,6 @@ def test_a_table_tells_its_health_in_one_small_value() -> None:
     assert len(encode(health)) < 200
     assert decode(encode(health)) == health
     assert health_of({**state, "machine": None}).machine is None
+    assert health_of({**state, "central": {"code": "central.standby"}}).standby
     with pytest.raises(msgspec.DecodeError):
         decode(b'{"phase":"' + b"x" * 99 + b'","machine":null,"camera":"c","log_pos":5}')
