@@ -9,7 +9,7 @@ from station import messages as m
 from station.central.fold import Hall
 from station.central.hands import tile_groups
 from station.central.view import Surroundings, state_object
-from station.health import Health
+from station.health import TableHealth
 from station.log import chain
 from station.log.chain import ZERO_HEAD, Stored
 from station.timing.hall_clock import Countdown
@@ -336,7 +336,7 @@ def test_groups_are_melds_then_the_hand(line: str, groups: list[str]) -> None:
         assert shown[1] == ("back", "2m", "2m", "back")
 
 
-HEALTH = Health(phase="play", machine=None, camera="camera.ok", log_pos=5)
+HEALTH = TableHealth(phase="play", machine=None, camera="camera.ok", log_pos=5)
 
 
 def test_what_a_table_told_of_itself_is_not_shown_once_it_is_offline(evening: Evening) -> None:
