@@ -17,7 +17,6 @@ from station.central.operation import of_central
 from station.central.station import CentralStation
 from station.clock import Clock
 from station.errors import CentralError
-from station.evidence.address import VALUE_KEY, announcement
 from station.log import Log
 from station.running import run_until, stop_in_the_end
 from station.serving import HttpServer
@@ -49,7 +48,7 @@ async def run_central(
         stop_in_the_end(stack, station.link, station.evidence)
         endpoint = await station.link.start()
         photos = await station.evidence.start()
-        station.link.set_value(None, VALUE_KEY, announcement(photos, station.keys.public))
+        station.takes_photos_at(photos)
         reader = stack.enter_context(Log.open(station.path, read_only=True))
         feed = station.feed = Feed(reader, station.around, hall_cache(reader, station.secret))
         stack.callback(station.end_feed)

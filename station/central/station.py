@@ -16,6 +16,7 @@ from station.central.feed import Feed
 from station.central.view import ONLINE_S, Surroundings
 from station.clock import Clock
 from station.errors import LogError
+from station.evidence.address import VALUE_KEY, announcement
 from station.evidence.central_thread import EvidenceTaker
 from station.evidence.policy import Removal, Rules
 from station.evidence.shelf import Shelf
@@ -53,6 +54,7 @@ class CentralStation:
         self.path = Path(config.home) / "central.db"
         self.feed: Feed | None = None
         self._keeper: ClockKeeper | None = None
+        self._photos = self._photo_shelf = ""
         self.shelf = Shelf(Path(config.home) / "evidence")
         self.link = CentralThread(
             self.path,
@@ -74,6 +76,7 @@ class CentralStation:
             self._allow_list,
             Rules.of(config.appeal_window_h, config.photo_reserve_mb),
             on_due=self._photos_due,
+            on_open=self._photos_opened,
             clock=clock.monotonic,
             wall=clock.wall,
         )
@@ -121,6 +124,20 @@ class CentralStation:
             here=lambda: any(s < ONLINE_S for s in self.link.silence_s().values()),
         )
         return self._keeper
+
+    def takes_photos_at(self, endpoint: str) -> None:
+        """Tell all tables where to bring their photos."""
+        self._photos = endpoint
+        self._announce_photos()
+
+    def _photos_opened(self, shelf: str) -> None:
+        self._photo_shelf = shelf
+        self._announce_photos()
+
+    def _announce_photos(self) -> None:
+        if self._photos:
+            body = announcement(self._photos, self.keys.public, self._photo_shelf)
+            self.link.set_value(None, VALUE_KEY, body)
 
     def _photos_due(self, removals: list[Removal]) -> None:
         """Book photos that go by rule; once that stands in the log, they are deleted."""

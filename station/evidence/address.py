@@ -3,33 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Annotated
 
 import msgspec
 
 from station.link.codes import ValueKey
 
-__all__ = ["VALUE_KEY", "announcement", "where"]
+__all__ = ["VALUE_KEY", "Target", "announcement", "where"]
 
 VALUE_KEY = ValueKey.EVIDENCE
 """Key of the value that the central station says to all tables."""
 _ANY_HOST = frozenset({"0.0.0.0", "*", "[::]"})  # noqa: S104 - read, not bound
 
 
+class Target(msgspec.Struct, frozen=True):
+    """Where a table brings its photos.
+
+    Args:
+        endpoint: of the channel. key: public key of the station (Z85).
+        shelf: what the station has, has it there, see `station.evidence.index.Index.shelf`; empty: not said.
+    """
+
+    endpoint: str
+    key: str
+    shelf: str = ""
+
+
+_Shelf = Annotated[str, msgspec.Meta(max_length=64)]
+
+
 class _Announced(msgspec.Struct, frozen=True):
     endpoint: str
     key: str
+    shelf: _Shelf = ""
 
 
 _decoder = msgspec.json.Decoder(_Announced)
 
 
-def announcement(endpoint: str, key: str) -> bytes:
-    """Return the value's body for an endpoint and the station's public key (Z85)."""
-    return msgspec.json.encode(_Announced(endpoint, key))
+def announcement(endpoint: str, key: str, shelf: str = "") -> bytes:
+    """Return the value's body for an endpoint, the station's public key (Z85) and the name of its shelf."""
+    return msgspec.json.encode(_Announced(endpoint, key, shelf))
 
 
-def where(body: bytes, stations: Iterable[tuple[str, str]]) -> tuple[str, str] | None:
-    """Return endpoint and key for photos; None when it is no announcement, or of no station of this table.
+def where(body: bytes, stations: Iterable[tuple[str, str]]) -> Target | None:
+    """Return where photos go; None when it is no announcement, or of no station of this table.
 
     Args:
         body: of the value.
@@ -45,5 +63,5 @@ def where(body: bytes, stations: Iterable[tuple[str, str]]) -> tuple[str, str] |
             host, _, port = said.endpoint.removeprefix("tcp://").rpartition(":")
             if host in _ANY_HOST:
                 host = endpoint.removeprefix("tcp://").rpartition(":")[0]
-            return f"tcp://{host}:{port}", key
+            return Target(f"tcp://{host}:{port}", key, said.shelf)
     return None

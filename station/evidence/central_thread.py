@@ -45,6 +45,7 @@ class EvidenceTaker(EvidenceThread[str]):
         endpoint: where to listen, for example ``tcp://127.0.0.1:0``.
         keys: the central station's keys. allow_list: the enrolled tables.
         rules, on_due, clock, wall: as in `EvidenceThread`. bytes_per_s: pace of all tables together.
+        on_open: called in the loop's thread with the name of the shelf (`Index.shelf`), once it is known.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class EvidenceTaker(EvidenceThread[str]):
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
         bytes_per_s: float = BYTES_PER_S,
+        on_open: Callable[[str], None] | None = None,
     ) -> None:
         super().__init__("central-evidence", log_path, folder.index, folder, rules, on_due, clock, wall)
         self._shelf = folder
@@ -67,6 +69,7 @@ class EvidenceTaker(EvidenceThread[str]):
         self._keys = keys
         self._allow_list = allow_list
         self._pace = Pace(bytes_per_s)
+        self._on_open = on_open
         self._answers: dict[str, tuple[float, bytes, bytes]] = {}
         self._taker: Taker | None = None
         self.stats = Stats()
@@ -113,9 +116,21 @@ class EvidenceTaker(EvidenceThread[str]):
             self._waker.clear()
             self._answer_zap(handler)
             self._note_cuts(watch)
+            self._tell_shelf(index)
             self._follow(tail, keeper)
             self._take(router, watch, taker)
             self._answer(router)
+
+    def _tell_shelf(self, index: Index) -> None:
+        if self._on_open is None:
+            return
+        try:
+            notify, shelf = self._on_open, index.shelf()
+        except PASSING as error:
+            self._told(error)
+            return
+        self._on_open = None  # once is enough
+        self._post(lambda: notify(shelf))
 
     def _wait_s(self) -> float:
         now = self._clock()
@@ -132,7 +147,8 @@ class EvidenceTaker(EvidenceThread[str]):
     def _note_cuts(self, watch: Watch) -> None:
         _, cuts = watch.news()
         for cut in cuts:
-            self._note(OVERRUN, cut.key, self._allow_list.standing(cut.key).holder, cut.address)
+            table = self._allow_list.standing(cut.key).holder if cut.key else ""
+            self._note(OVERRUN, cut.key, table, cut.address)
 
     def _note(self, reason: str, key: str, table: str, address: str = "") -> None:
         wall_ms = int(1000 * self._wall())

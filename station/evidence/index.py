@@ -1,13 +1,16 @@
 """What events say of photos, in a small SQLite file beside them.
 
-Everything but what was acknowledged is made from the log and can be made anew: a damaged file, or one of
-another log, is thrown away. What was acknowledged is only a hint: a photo offered twice is answered at once.
+What is known of photos is made from the log and can be made anew: of another log, or of one that was replaced
+by an older copy of itself, it is forgotten, and a damaged file is thrown away. What a station acknowledged,
+and the names of shelves, are hints alone: a photo offered twice is answered at once.
 """
 
 from __future__ import annotations
 
+import json
+import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -18,8 +21,8 @@ from station.log.chain import Entry
 
 __all__ = ["Index", "Line", "why_removed"]
 
-Line = tuple[int, str, Entry]
-"""Position in the log file, whose log it is ("" for the process's own), entry."""
+Line = tuple[int, str, Entry, bytes]
+"""Position in the log file, whose log it is ("" for the process's own), entry, hash of the log there."""
 
 _VERSION = 2
 _SCHEMA = """
@@ -94,23 +97,48 @@ class Index:
             log_id: of the file's own log; another one than last time begins anew.
             lines: from `position` on.
         """
-        taken = 0
+        taken, at = 0, None
         with self._transaction():
             book = Book(self._db)
-            for pos, source, entry in lines:
+            for pos, source, entry, digest in lines:
                 book.take(source, entry)
-                taken += 1
-                self._set("pos", pos)
+                taken, at = taken + 1, (pos, digest)
+            if at is not None:
+                self._set("pos", at[0])
+                self._set("hash", at[1])
             self._set("log_id", log_id)
         return taken
 
-    def position(self, log_id: bytes) -> int:
-        """Return up to which position the log was taken in; 0, and all is forgotten, for another log."""
-        if self._get("log_id") not in (None, log_id):
+    def position(self, log_id: bytes, hash_at: Callable[[int], bytes | None]) -> int:
+        """Return up to which position the log was taken in; 0, and all is forgotten, for another log.
+
+        Args:
+            log_id: of the file's own log.
+            hash_at: gives the hash of the log at a position; None where it has none.
+        """
+        pos = int(self._get("pos") or 0)
+        known = self._get("log_id") in (None, log_id)
+        if known and (pos == 0 or hash_at(pos) == self._get("hash")):
+            return pos
+        with self._transaction():
+            for table in ("photo", "ended", "removed"):
+                self._db.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
+            self._db.execute(
+                "DELETE FROM meta WHERE name IN ('pos', 'hash', 'log_id', 'counted_s', 'counted_at')"
+            )
+        return 0
+
+    def shelf(self) -> str:
+        """Return the name that this file gave itself when it was made: 32 hexadecimal digits.
+
+        A central station with another one has not what the one before acknowledged, whatever its key.
+        """
+        name = self._get("shelf")
+        if name is None:
             with self._transaction():
-                for table in ("photo", "ended", "removed", "meta"):
-                    self._db.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
-        return int(self._get("pos") or 0)
+                name = secrets.token_hex(16)
+                self._set("shelf", name)
+        return str(name)
 
     def names(self, source: str, name: str) -> bool:
         """Tell whether an event of a table's log names a photo."""
@@ -122,8 +150,22 @@ class Index:
         row = self._db.execute("SELECT why FROM removed WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 
+    def station(self, key: str, shelf: str) -> str:
+        """Return the name under which a central station's acknowledgements are kept.
+
+        Args:
+            key: its public key (Z85).
+            shelf: where it keeps photos, as it says; empty: it has not yet, and what it said last counts.
+        """
+        known = self._get(f"shelf of {key}")
+        if shelf and shelf != known:
+            with self._transaction():
+                self._set(f"shelf of {key}", shelf)
+            known = shelf
+        return key if known is None else f"{key} {known}"
+
     def unsent(self, station: str) -> Iterator[str]:
-        """Give photos that a central station (named by its key) has not acknowledged, the oldest first."""
+        """Give photos that a central station (see `station`) has not acknowledged, the oldest first."""
         rows = self._db.execute(
             "SELECT name FROM photo WHERE name NOT IN (SELECT name FROM sent WHERE station = ?)"
             " AND name NOT IN (SELECT name FROM removed) GROUP BY name ORDER BY min(seq)",
@@ -131,12 +173,13 @@ class Index:
         ).fetchall()
         return (str(name) for (name,) in rows)
 
-    def unsent_count(self, station: str) -> int:
-        """Return how many photos a central station has not acknowledged."""
+    def unsent_count(self, station: str, but: Iterable[str] = ()) -> int:
+        """Return how many photos a central station has not acknowledged, without some that never will be."""
         row = self._db.execute(
             "SELECT count(DISTINCT name) FROM photo WHERE name NOT IN (SELECT name FROM removed)"
-            " AND name NOT IN (SELECT name FROM sent WHERE station = ?)",
-            (station,),
+            " AND name NOT IN (SELECT name FROM sent WHERE station = ?)"
+            " AND name NOT IN (SELECT value FROM json_each(?))",
+            (station, json.dumps(list(but))),
         )
         return int(row.fetchone()[0])
 
@@ -190,7 +233,7 @@ class Index:
         row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return None if row is None else row[0]
 
-    def _set(self, name: str, value: float | bytes) -> None:
+    def _set(self, name: str, value: float | bytes | str) -> None:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
     @contextmanager

@@ -61,7 +61,7 @@ class Keeper:
     """Says what is to be removed, and deletes what the log says is removed.
 
     Args:
-        station: key of the central station that has to have a photo before it goes; None: there is none.
+        station: the central station (`Index.station`) that has to have a photo before it goes; None: none.
         clock, wall: monotonic seconds, and Unix seconds.
     """
 

@@ -30,8 +30,8 @@ class LogTail:
             LogError: the log cannot be read. sqlite3.Error: the index cannot be written.
         """
         log_id = self._log.log_id
-        stored = self._log.entries(self._index.position(log_id), _PIECE)
-        lines = [(item.pos, item.source, item.entry) for item in stored]
+        stored = self._log.entries(self._index.position(log_id, self._log.store_hash_at), _PIECE)
+        lines = [(item.pos, item.source, item.entry, item.hash) for item in stored]
         return bool(lines) and self._index.catch_up(log_id, lines) == _PIECE
 
     def close(self) -> None:

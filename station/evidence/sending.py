@@ -59,6 +59,7 @@ class Sender:
         waiting: gives the names still to be sent, the most wanted first.
         read: gives a photo's bytes, None when it is not there any more.
         done: called with the name that the central station has.
+        given_up: called with a name that is never sent, and why: ``gone``, ``damaged`` or ``too_large``.
         times: durations and pace.
     """
 
@@ -68,7 +69,9 @@ class Sender:
         read: Callable[[str], bytes | None],
         done: Callable[[str], None],
         times: SendTimes = SendTimes(),  # noqa: B008 - frozen
+        given_up: Callable[[str, str], None] = lambda _name, _why: None,
     ) -> None:
+        self._given_up = given_up
         self._waiting = waiting
         self._read = read
         self._done = done
@@ -131,8 +134,14 @@ class Sender:
         return max(self._times.look_s, self._rest_until - now)
 
     def _put_off(self, name: str, answer: ToTable, now: float) -> None:
-        for_ever = isinstance(answer, No) and answer.why == "too_large"
-        self._not_before[name] = math.inf if for_ever else now + self._times.retry_s
+        if isinstance(answer, No) and answer.why == "too_large":
+            self._give_up(name, answer.why)
+        else:
+            self._not_before[name] = now + self._times.retry_s
+
+    def _give_up(self, name: str, why: str) -> None:
+        self._not_before[name] = math.inf
+        self._given_up(name, why)
 
     def _next(self, now: float) -> _Photo | None:
         if now < self._rest_until:
@@ -141,8 +150,12 @@ class Sender:
             if self._not_before.get(name, -math.inf) > now:
                 continue
             data = self._read(name)
-            if data is None or not 0 < len(data) <= LONGEST_BYTES or name_of(data) != name:
-                self._not_before[name] = math.inf  # gone, or damaged on this disk: nothing to send
-                continue
-            return _Photo(name, data, Offer(name, size=len(data)), now)
+            if data is None:
+                self._give_up(name, "gone")
+            elif not data or name_of(data) != name:
+                self._give_up(name, "damaged")
+            elif len(data) > LONGEST_BYTES:
+                self._give_up(name, "too_large")
+            else:
+                return _Photo(name, data, Offer(name, size=len(data)), now)
         return None

@@ -71,9 +71,8 @@ class Shelf:
                     file.write(data)
                     file.flush()
                 except OSError:
-                    with suppress(
-                        OSError
-                    ):  # what is left over is the photo's: the next offer goes on behind it
+                    # What is left over is the photo's: the next offer goes on behind it.
+                    with suppress(OSError):
                         os.ftruncate(fd, before)
                     raise
 

@@ -6,9 +6,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import structlog
 import zmq
 
 from station.errors import LinkError, WireError
+from station.evidence.address import Target
 from station.evidence.index import Index
 from station.evidence.keeping import Folder
 from station.evidence.policy import Removal, Rules
@@ -22,6 +24,9 @@ from station.link.sockets import Socket, new_context
 __all__ = ["EvidenceSender"]
 
 _TRY_AGAIN_S = 1.0
+_NOWHERE = "?"
+"""A station of which nothing is known: it has acknowledged nothing."""
+_log = structlog.get_logger()
 
 
 class EvidenceSender(EvidenceThread[None]):
@@ -55,15 +60,19 @@ class EvidenceSender(EvidenceThread[None]):
         super().__init__("table-evidence", log_path, index_path, folder, rules, on_due, clock, wall)
         self._read = read
         self._link = link
-        self._target = None if link is None or link.endpoint is None else (link.endpoint, link.server_key)
+        self._target: Target | None = None
+        if link is not None and link.endpoint is not None:
+            self._target = Target(link.endpoint, link.server_key)
         self._times = times
         self._quiet_until = self._count_at = float("-inf")
         self._on_unsent = on_unsent
+        self._given_up: set[str] = set()
+        self._named: tuple[Target | None, str] = None, ""
         self._unsent = 0
 
-    def use(self, endpoint: str, server_key: str) -> None:
-        """Bring photos to another address from now on, where the station must have this public key (Z85)."""
-        self._target = endpoint, server_key
+    def use(self, target: Target) -> None:
+        """Bring photos there from now on."""
+        self._target = target
         self._waker.wake()
 
     # From here on: the worker thread.
@@ -83,19 +92,34 @@ class EvidenceSender(EvidenceThread[None]):
                 context.term()
 
     def _serve(self, index: Index, tail: LogTail, line: _Line | None) -> None:
-        station = None if self._link is None else self._link.server_key
+        station = None
+        if self._link is not None:
+            station = self._station(index, Target("", self._link.server_key)) or _NOWHERE
         keeper, sender = self._keeper(index, station), self._sender(index, station or "")
         while not self._stop.is_set():
-            target = self._target
-            if line is not None and target is not None:
-                if target[1] != station:  # the stand-by may lack what the other one has
-                    station = target[1]
-                    keeper, sender = self._keeper(index, station), self._sender(index, station)
-                self._exchange(line, sender, target)
             self._follow(tail, keeper)
+            target = self._target
+            # Before all of the log is known, what was removed by rule looks as if it had been lost.
+            if line is not None and target is not None and not self._behind:
+                now = self._station(index, target)
+                if now is not None and now != station:  # the stand-by, or one made anew, may lack some
+                    station = now
+                    keeper, sender = self._keeper(index, station), self._sender(index, station)
+                if now is not None:
+                    self._exchange(line, sender, target)
             if station is not None:
                 self._tell_unsent(index, station)
             self._wait(line, sender)
+
+    def _station(self, index: Index, target: Target) -> str | None:
+        """Give the name under which the acknowledgements of a target are kept; None: the disk refuses."""
+        if target != self._named[0]:
+            try:
+                self._named = target, index.station(target.key, target.shelf)
+            except PASSING as error:
+                self._told(error)
+                return None
+        return self._named[1]
 
     def _tell_unsent(self, index: Index, station: str) -> None:
         now, notify = self._clock(), self._on_unsent
@@ -103,7 +127,7 @@ class EvidenceSender(EvidenceThread[None]):
             return
         self._count_at = now + LOOK_S
         try:
-            unsent = index.unsent_count(station)
+            unsent = index.unsent_count(station, self._given_up)
         except PASSING as error:
             self._told(error)
             return
@@ -112,19 +136,26 @@ class EvidenceSender(EvidenceThread[None]):
             self._post(lambda: notify(unsent))
 
     def _sender(self, index: Index, station: str) -> Sender:
+        self._given_up.clear()
         return Sender(
             lambda: index.unsent(station),
             self._read,
             lambda name: index.note_sent(name, station),
             self._times,
+            self._give_up,
         )
 
-    def _exchange(self, line: _Line, sender: Sender, target: tuple[str, str]) -> None:
+    def _give_up(self, name: str, why: str) -> None:
+        """Take note of a photo that is never sent: it is not waited for, and the log says which it is."""
+        self._given_up.add(name)
+        _log.warning("photo not sent", photo=name, why=why)
+
+    def _exchange(self, line: _Line, sender: Sender, target: Target) -> None:
         now = self._clock()
         if now < self._quiet_until:
             return
         try:
-            if line.connect(*target):
+            if line.connect(target.endpoint, target.key):
                 sender.restart()
             for frame in line.received():
                 sender.receive(from_station(frame), now)

@@ -69,11 +69,14 @@ class EvidenceThread(LoopThread[Ready], Generic[Ready]):
         self._clock = clock
         self._wall = wall
         self._look_at = self._sweep_at = float("-inf")
+        self._poked = threading.Event()
+        self._behind = True
+        """Whether the log has more than was taken in, as far as is known."""
         self._trouble = ""
 
     def poke(self) -> None:
         """Say that the log has more, so that nobody waits for the next look."""
-        self._look_at = float("-inf")
+        self._poked.set()
         self._waker.wake()
 
     # From here on: the worker thread.
@@ -103,10 +106,11 @@ class EvidenceThread(LoopThread[Ready], Generic[Ready]):
     def _follow(self, tail: LogTail, keeper: Keeper) -> None:
         """Take in what the log has more, and apply the policy, each in its time."""
         now = self._clock()
-        if now < self._look_at:
+        if now < self._look_at and not self._poked.is_set():
             return
+        self._poked.clear()  # before the look: what comes during it is for the next
         try:
-            more = tail.catch_up()
+            self._behind = more = tail.catch_up()
             # A log that grows fast is followed for a part of the time: the link needs the rest.
             self._look_at = now + (_REST * (self._clock() - now) if more else LOOK_S)
             if not more and now >= self._sweep_at:

@@ -11,7 +11,7 @@ import structlog
 from station import messages as m
 from station.clock import Clock
 from station.errors import StationError
-from station.evidence.address import VALUE_KEY, where
+from station.evidence.address import VALUE_KEY, Target, where
 from station.evidence.policy import Removal, Rules
 from station.evidence.sockets import EvidenceLink
 from station.evidence.table_thread import EvidenceSender
@@ -59,11 +59,13 @@ def listen_to(
     sender: EvidenceSender, config: TableConfig, link: LinkSettings | None, key: str, body: bytes
 ) -> None:
     """Take a value that the central station said: where it takes photos, unless the settings know better."""
-    if key != VALUE_KEY or link is None or config.central is None or config.central.evidence_endpoint:
+    target = None if key != VALUE_KEY or link is None else where(body, link.endpoints)
+    if target is None or link is None or config.central is None:
         return
-    target = where(body, link.endpoints)
-    if target is not None:
-        sender.use(*target)
+    if not config.central.evidence_endpoint:
+        sender.use(target)
+    elif target.key == link.server_key:
+        sender.use(Target(config.central.evidence_endpoint, target.key, target.shelf))
 
 
 class Removals:

@@ -162,7 +162,7 @@ def test_a_photo_is_served_and_a_missing_one_said_to_be_removed_or_not_here(
     with Index.open(shelf.index) as index:
         body = m.PhotoRemoved(photo=gone, why="window_over")
         (entry,) = chain.link(LOG, ZERO_HEAD, [m.encode(body)], 1)
-        index.catch_up(LOG, [(1, "", entry)])
+        index.catch_up(LOG, [(1, "", entry, entry.hash)])
 
     async def ask() -> None:
         transport = httpx.ASGITransport(app=Starlette(routes=api.routes(feed, shelf)))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from station import messages as m
+from station.evidence.index import Line
 from station.evidence.wire import name_of
-from station.log import Entry, chain
+from station.log import chain
 from station.log.chain import ZERO_HEAD, Head
 
 LOG = b"A" * 16
@@ -26,7 +27,7 @@ class Chain:
 
     def __init__(self, source: str = "", log_id: bytes = LOG) -> None:
         self.source, self.log_id = source, log_id
-        self.lines: list[tuple[int, str, Entry]] = []
+        self.lines: list[Line] = []
         self._head: Head = ZERO_HEAD
 
     def tell(self, *bodies: m.Body, at_s: float = 1000.0) -> int:
@@ -36,8 +37,12 @@ class Chain:
     def tell_raw(self, events: list[tuple[str, bytes]], at_s: float = 1000.0) -> int:
         for entry in chain.link(self.log_id, self._head, events, round(1000 * at_s)):
             self._head = entry.head
-            self.lines.append((len(self.lines) + 1, self.source, entry))
+            # The entry's own hash stands for that of the file: it says the same of what is before.
+            self.lines.append((len(self.lines) + 1, self.source, entry, entry.hash))
         return self._head.seq
+
+    def hash_at(self, pos: int) -> bytes | None:
+        return self.lines[pos - 1][3] if 1 <= pos <= len(self.lines) else None
 
 
 def indicator(hand: int, file: str) -> m.IndicatorRevealed:

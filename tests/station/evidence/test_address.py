@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from station.evidence.address import announcement, where
+from station.evidence.address import Target, announcement, where
 
 MAIN = ("tcp://192.168.1.2:7700", "M" * 40)
 STANDBY = ("tcp://[fe80::1]:7700", "S" * 40)
@@ -22,10 +23,12 @@ STANDBY = ("tcp://[fe80::1]:7700", "S" * 40)
 def test_a_station_that_listens_everywhere_takes_photos_where_it_takes_events(
     said: str, station: tuple[str, str], taken: str
 ) -> None:
-    assert where(announcement(said, station[1]), [MAIN, STANDBY]) == (taken, station[1])
+    assert where(announcement(said, station[1], "s"), [MAIN, STANDBY]) == Target(taken, station[1], "s")
+    earlier = msgspec.json.encode({"endpoint": said, "key": station[1]})
+    assert where(earlier, [MAIN, STANDBY]) == Target(taken, station[1])
 
 
 def test_a_strange_key_and_rubbish_are_not_followed() -> None:
     assert where(announcement("tcp://0.0.0.0:1", "X" * 40), [MAIN, STANDBY]) is None
-    for body in (b"", b"rubbish", b"{}", b'{"endpoint": 1, "key": 2}'):
+    for body in (b"", b"rubbish", b"{}", b'{"endpoint": 1, "key": 2}', announcement(*MAIN, "s" * 65)):
         assert where(body, [MAIN]) is None

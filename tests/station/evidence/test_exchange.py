@@ -33,6 +33,7 @@ class Both:
         self.named = {("T1", name) for name in self.photos}
         self.removed: set[str] = set()
         self.acknowledged: list[str] = []
+        self.given_up: list[tuple[str, str]] = []
         self.shelf = Shelf(folder / "evidence", room)
         self.times, self.now = times, 0.0
         self.chunks: list[tuple[float, int]] = []
@@ -45,6 +46,7 @@ class Both:
             self.photos.get,
             self.acknowledged.append,
             self.times,
+            lambda name, why: self.given_up.append((name, why)),
         )
 
     def restart_station(self) -> None:
@@ -209,9 +211,10 @@ def test_a_full_disk_is_told_and_tried_again_later(tmp_path: Path) -> None:
 def test_a_photo_that_is_damaged_or_gone_on_the_table_keeps_nobody_waiting(both: Both) -> None:
     first, second, third = both.photos
     both.photos[first] = b"rotten"
-    both.photos[second] = b""
+    both.photos[second] = None  # type: ignore[assignment]
     both.run()
     assert both.acknowledged == [third]
+    assert both.given_up == [(first, "damaged"), (second, "gone")]
 
 
 @given(st.binary(max_size=200))

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from station import messages as m
-from station.evidence.address import VALUE_KEY, where
+from station.evidence.address import VALUE_KEY, Target, where
 from station.evidence.policy import Rules
 from station.evidence.sockets import EvidenceLink
 from station.evidence.table_thread import EvidenceSender
@@ -61,7 +61,7 @@ async def bring(folder: Path, link: str, evidence: str, data: bytes) -> str:
     """Play a hand with a photo at table T1; return the photo's name once the station has it."""
     central, keys = (load_pair(folder / "keys" / f"{who}.key") for who in ("central", "T1"))
     photos = Photos(folder / "photos")
-    said: list[tuple[str, str]] = []
+    said: list[Target] = []
 
     def told(key: str, body: bytes) -> None:
         target = where(body, [(link, central.public)])
@@ -78,9 +78,9 @@ async def bring(folder: Path, link: str, evidence: str, data: bytes) -> str:
     name = photos.put(data)
     bodies = [opened(), *dealt(1), read(1, name), confirmed(1)]
     await table.append([m.encode(body) for body in bodies], 1_700_000_000_000)
-    await until(lambda: said)
-    assert said[0] == (evidence, central.public)
-    sender.use(*said[0])
+    await until(lambda: said and said[-1].shelf)  # it may be said once more, with the name of the shelf
+    assert (said[-1].endpoint, said[-1].key) == (evidence, central.public)
+    sender.use(said[-1])
     stored = folder / "home" / "evidence" / name[:2] / name
     await until(stored.exists)
     await until(lambda: table.status.unsent == 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +24,7 @@ def index(tmp_path: Path) -> Iterator[Index]:
 
 
 def standings(index: Index, told: h.Chain, file: str = FILE) -> set[str]:
-    index.catch_up(told.log_id, told.lines[index.position(told.log_id) :])
+    index.catch_up(told.log_id, told.lines[index.position(told.log_id, told.hash_at) :])
     (known,) = [photo for photo in index.photos({FILE: 1, OTHER: 1}) if photo.name == file]
     return set(known.standings)
 
@@ -139,8 +140,8 @@ def test_another_log_begins_anew_and_a_damaged_index_is_thrown_away(tmp_path: Pa
     with Index.open(path) as index:
         index.catch_up(told.log_id, told.lines)
         index.note_sent(FILE, "s")
-        assert index.position(told.log_id) == 1
-        assert index.position(b"N" * 16) == 0
+        assert index.position(told.log_id, told.hash_at) == 1
+        assert index.position(b"N" * 16, told.hash_at) == 0
         assert index.photos({FILE: 1}) == []
         index.catch_up(told.log_id, told.lines)
         assert list(index.unsent("s")) == [], "what was acknowledged is not forgotten with the log"
@@ -148,7 +149,7 @@ def test_another_log_begins_anew_and_a_damaged_index_is_thrown_away(tmp_path: Pa
         path.with_name(path.name + suffix).unlink(missing_ok=True)
     path.write_bytes(b"rubbish" * 1000)
     with Index.open(path) as index:
-        assert index.position(told.log_id) == 0
+        assert index.position(told.log_id, told.hash_at) == 0
         for number in range(400):
             told.tell(h.read(1, h.name(number)))
         index.catch_up(told.log_id, told.lines)
@@ -156,12 +157,58 @@ def test_another_log_begins_anew_and_a_damaged_index_is_thrown_away(tmp_path: Pa
     data[3 * 4096 : 6 * 4096] = bytes(3 * 4096)
     path.write_bytes(data)
     with Index.open(path) as index:
-        assert index.position(told.log_id) == 0
+        assert index.position(told.log_id, told.hash_at) == 0
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version = 99")
     db.close()
     with Index.open(path) as index:
-        assert index.position(told.log_id) == 0
+        assert index.position(told.log_id, told.hash_at) == 0
+
+
+def test_a_log_that_was_replaced_by_an_older_copy_of_itself_is_taken_in_anew(index: Index) -> None:
+    told, other = h.Chain(), h.Chain()
+    for chain in (told, other):
+        chain.tell(h.read(1, FILE))
+    told.tell(h.read(2, OTHER), h.read(3, OTHER))
+    index.catch_up(told.log_id, told.lines)
+    assert index.position(told.log_id, told.hash_at) == 3
+    assert index.position(other.log_id, other.hash_at) == 0, "it goes less far"
+    index.catch_up(told.log_id, told.lines)
+    other.tell(h.read(2, h.name(9)), h.read(3, h.name(9)))
+    index.note_sent(FILE, "s")
+    assert index.position(other.log_id, other.hash_at) == 0, "it went on in another way"
+    index.catch_up(other.log_id, other.lines)
+    assert list(index.unsent("s")) == [h.name(9)]
+
+
+def test_what_a_station_acknowledged_counts_for_the_shelf_it_had_then(tmp_path: Path) -> None:
+    path, told = tmp_path / "index.db", h.Chain()
+    told.tell(h.read(1, FILE))
+    with Index.open(path) as index:
+        index.catch_up(told.log_id, told.lines)
+        assert index.station("key", "") == "key"
+        index.note_sent(FILE, index.station("key", "first"))
+    with Index.open(path) as index:
+        assert list(index.unsent(index.station("key", ""))) == [], "known from before, until it says so again"
+        assert list(index.unsent(index.station("key", "made anew"))) == [FILE]
+        assert index.station("another", "") == "another"
+
+
+def test_an_index_has_a_name_of_its_own_as_long_as_it_lasts(tmp_path: Path) -> None:
+    names = set()
+    for file in ("a.db", "a.db", "b.db"):
+        with Index.open(tmp_path / file) as index:
+            names.add(index.shelf())
+            index.position(os.urandom(16), lambda _: None)
+            names.add(index.shelf())
+    assert len(names) == 2
+
+
+def test_photos_that_never_will_be_sent_are_not_waited_for(index: Index) -> None:
+    told = h.Chain()
+    told.tell(h.read(1, FILE), h.read(2, OTHER))
+    index.catch_up(told.log_id, told.lines)
+    assert (index.unsent_count("s"), index.unsent_count("s", {OTHER, "x"})) == (2, 1)
 
 
 def test_nothing_of_a_piece_is_kept_when_the_disk_refuses(index: Index, monkeypatch: Any) -> None:
@@ -174,5 +221,5 @@ def test_nothing_of_a_piece_is_kept_when_the_disk_refuses(index: Index, monkeypa
 
     with pytest.raises(sqlite3.OperationalError):
         index.catch_up(told.log_id, lines())
-    assert index.position(told.log_id) == 0
+    assert index.position(told.log_id, told.hash_at) == 0
     assert standings(index, told) == {"pending"}

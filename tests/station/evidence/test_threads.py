@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,8 +13,10 @@ from typing import Any
 
 import pytest
 import zmq
+from structlog.testing import capture_logs
 
 from station import messages as m
+from station.evidence.address import Target
 from station.evidence.central_thread import EvidenceTaker
 from station.evidence.keeping import Stored, stored_below
 from station.evidence.policy import Removal, Rules
@@ -96,11 +99,14 @@ class Hall:
             AllowList(self.allow_path),
             rules,
             on_due=lambda due: self.due.setdefault("central", []).extend(due),
+            **more,
         )
         self.evidence = await self._started(taker)
         return taker
 
-    async def table(self, name: str, times: SendTimes = FAST, rules: Rules = ROOMY, told: bool = True) -> Any:
+    async def table(
+        self, name: str, times: SendTimes = FAST, rules: Rules = ROOMY, told: bool = True, **more: Any
+    ) -> Any:
         """Start a table's threads; return the one of its log and the one of its photos."""
         keys = self.keys[name]
         link = LinkThread(
@@ -116,6 +122,7 @@ class Hall:
             rules,
             on_due=lambda due: self.due.setdefault(name, []).extend(due),
             times=times,
+            **more,
         )
         await self._started(sender)
         return link, sender
@@ -187,11 +194,50 @@ def test_an_address_told_later_is_used_from_then_on(play: Any) -> None:
         data = os.urandom(1000)
         link, sender = await hall.table("T1", told=False)
         await link.append(booked(read(1, hall.photos["T1"].put(data))), 1000)
-        sender.use("tcp://127.0.0.1:1", hall.central.public)
+        sender.use(Target("tcp://127.0.0.1:1", hall.central.public))
         await asyncio.sleep(0.1)
         assert not hall.stored(data)
-        sender.use(hall.evidence, hall.central.public)
+        sender.use(Target(hall.evidence, hall.central.public))
         await until(lambda: hall.stored(data))
+
+    play(scene)
+
+
+def test_a_station_with_a_new_shelf_gets_what_its_tables_still_have(play: Any) -> None:
+    async def scene(hall: Hall) -> None:
+        data, shelves = os.urandom(1000), []
+        await hall.stop(hall._threads[1])
+        taker = await hall.take(on_open=shelves.append)
+        await until(lambda: shelves)
+        link, sender = await hall.table("T1", told=False)
+        sender.use(Target(hall.evidence, hall.central.public, shelves[0]))
+        await link.append(booked(read(1, hall.photos["T1"].put(data))), 1000)
+        await until(lambda: hall.stored(data))
+        await hall.stop(taker)
+        shutil.rmtree(hall.shelf.folder)  # restored without its photos: the same keys, and the same log
+        hall.shelf = Shelf(hall.shelf.folder, 0)
+        await hall.take(endpoint=hall.evidence, on_open=shelves.append)
+        await until(lambda: len(shelves) == 2)
+        assert shelves[0] != shelves[1]
+        sender.use(Target(hall.evidence, hall.central.public, shelves[1]))
+        await until(lambda: hall.stored(data))
+
+    play(scene)
+
+
+def test_a_photo_that_is_gone_at_the_table_is_told_once_and_not_waited_for(play: Any) -> None:
+    async def scene(hall: Hall) -> None:
+        counts: list[int] = []
+        link, sender = await hall.table("T1", on_unsent=counts.append)
+        await link.append(booked(read(1, "a" * 32 + ".jpg"), read(2, "b" * 32 + ".jpg")), 1000)
+        with capture_logs() as lines:
+            sender.poke()
+            await until(lambda: sum(line["event"] == "photo not sent" for line in lines) == 2)
+            await until(lambda: not counts or counts[-1] == 0)
+        assert {(line["photo"][0], line["why"]) for line in lines if line["event"] == "photo not sent"} == {
+            ("a", "gone"),
+            ("b", "gone"),
+        }
 
     play(scene)
 

@@ -75,7 +75,7 @@ def test_the_photos_of_the_others_go_on(tmp_path: Path, hostile: tuple[str, byte
     lines = [("T1", entry) for entry in entries(seen, hostile)]
     lines += [("T2", entry) for entry in entries(seen, log_id=b"B" * 16)]
     with Index.open(tmp_path / "index.db") as index:
-        assert index.catch_up(b"L" * 16, [(pos, *line) for pos, line in enumerate(lines, 1)]) == 3
+        assert index.catch_up(b"L" * 16, [(pos, *line, b"") for pos, line in enumerate(lines, 1)]) == 3
         assert index.names("T2", "name")
 
 

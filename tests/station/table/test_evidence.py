@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 
 from station import messages as m
 from station.errors import LogError
-from station.evidence.address import VALUE_KEY, announcement
+from station.evidence.address import VALUE_KEY, Target, announcement
 from station.evidence.index import Index
 from station.evidence.policy import Removal
 from station.link.keys import KeyPair
@@ -30,10 +30,10 @@ class Told:
     """Remembers where photos are to go."""
 
     def __init__(self) -> None:
-        self.targets: list[tuple[str, str]] = []
+        self.targets: list[Target] = []
 
-    def use(self, endpoint: str, server_key: str) -> None:
-        self.targets.append((endpoint, server_key))
+    def use(self, target: Target) -> None:
+        self.targets.append(target)
 
 
 async def settled(removals: Removals) -> None:
@@ -46,20 +46,18 @@ async def settled(removals: Removals) -> None:
 @pytest.mark.parametrize(
     ("own", "key", "station", "targets"),
     [
-        ("", VALUE_KEY, STATION, [("tcp://192.168.1.2:7702", STATION)]),
-        ("tcp://10.0.0.1:1", VALUE_KEY, STATION, []),
+        ("", VALUE_KEY, STATION, [Target("tcp://192.168.1.2:7702", STATION, "shelf")]),
+        ("tcp://10.0.0.1:1", VALUE_KEY, STATION, [Target("tcp://10.0.0.1:1", STATION, "shelf")]),
         ("", "clock", STATION, []),
         ("", VALUE_KEY, "X" * 40, []),
     ],
     ids=["told", "set by hand", "another value", "a strange station"],
 )
-def test_photos_go_where_the_station_says(
-    own: str, key: str, station: str, targets: list[tuple[str, str]]
-) -> None:
+def test_photos_go_where_the_station_says(own: str, key: str, station: str, targets: list[Target]) -> None:
     central = Central(endpoint=LINK.endpoint, public_key="central.pub", evidence_endpoint=own)
     config, told = TableConfig(home="T1", central=central), Told()
-    listen_to(told, config, LINK, key, announcement("tcp://0.0.0.0:7702", station))  # type: ignore[arg-type]
-    listen_to(told, config, None, key, announcement("tcp://0.0.0.0:7702", station))  # type: ignore[arg-type]
+    listen_to(told, config, LINK, key, announcement("tcp://0.0.0.0:7702", station, "shelf"))  # type: ignore[arg-type]
+    listen_to(told, config, None, key, announcement("tcp://0.0.0.0:7702", station, "shelf"))  # type: ignore[arg-type]
     assert told.targets == targets
 
 
@@ -100,7 +98,7 @@ def test_the_table_serves_photos_says_what_went_and_prints_its_sheet(new_desk: C
         await settled(removals)
         folder = desk.table.photos.folder.parent
         with Index.open(folder / INDEX) as index:
-            index.catch_up(bytes(16), [(entry.seq, "", entry) for entry in desk.writer.entries])
+            index.catch_up(bytes(16), [(entry.seq, "", entry, entry.hash) for entry in desk.writer.entries])
         transport = httpx.ASGITransport(app=Starlette(routes=routes(desk.table)))
         async with httpx.AsyncClient(transport=transport, base_url="http://table") as client:
             assert (await client.get(f"/photo/{here}")).content == b"\xff\xd8 here"
