@@ -37,6 +37,9 @@ class CentralJobs:
                 result = store(end)
             except (LogError, ValueError) as error:
                 result = error
+            except BaseException:  # the thread ends with it; see `LoopThread.finished`
+                answer(closed())
+                raise
             answer(result)
 
         self._waiting.put(job)

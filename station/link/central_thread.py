@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +20,7 @@ from station.link.denials import Denials
 from station.link.keys import AllowList, KeyPair
 from station.link.loop_thread import LoopThread, resolve
 from station.link.replicate import CentralEnd, Incoming, Limits, Outgoing, SenderTimes
-from station.link.replicate.values import check
+from station.link.replicate.values import SetKeys
 from station.link.router import drain, send
 from station.link.sockets import Socket, central_socket, new_context
 from station.link.strangers import NO_HANDSHAKE, Knocks
@@ -90,6 +91,7 @@ class CentralThread(LoopThread[str]):
         self._after_commit = after_commit
         self._signer = signer
         self._jobs = CentralJobs()
+        self._values: defaultdict[str | None, SetKeys] = defaultdict(SetKeys)
         self._end: CentralEnd | None = None
         self._told = 0
         self._trouble: LogError | None = None
@@ -121,7 +123,8 @@ class CentralThread(LoopThread[str]):
 
         Returns:
             a future of the entry it became, resolved after the commit here; the table answers by an event of
-            its own that names the entry's log id and seq. It fails with `LogError` or `ValueError`.
+            its own that names the entry's log id and seq. It fails with `LogError` or `ValueError`; where the
+            thread has crashed, the entry may have been stored all the same.
         """
         return self._stored(lambda end: end.command(table, kind, body, self._clock(), self._wall_ms()))
 
@@ -140,9 +143,9 @@ class CentralThread(LoopThread[str]):
             table: its name, or None. key: at most 64 bytes. body: JSON bytes, at most 4 KiB.
 
         Raises:
-            ValueError: key or body is too large.
+            ValueError: key or body is too large, or there are too many keys.
         """
-        check(key, body)
+        self._values[table].take(key, body)
         at_ms = self._wall_ms()
         self._jobs.put(lambda end: end.tables.set_value(table, key, body, at_ms))
         self._waker.wake()
@@ -156,6 +159,9 @@ class CentralThread(LoopThread[str]):
         self._jobs.store(store, lambda result: self._post(lambda: resolve(future, result)))
         self._waker.wake()
         return future
+
+    def _ended(self) -> None:
+        self._jobs.refuse()  # after a crash: whoever waits for an entry is told that there will be none
 
     # From here on: the worker thread.
 

@@ -18,7 +18,7 @@ from station.errors import LogError
 from station.link.connection import Connection, wait_ms
 from station.link.loop_thread import LoopThread, resolve
 from station.link.replicate import CENTRAL, SenderTimes, TableEnd
-from station.link.replicate.values import check
+from station.link.replicate.values import SetKeys
 from station.link.said import SESSION_SIZE
 from station.link.sockets import LinkSettings, new_context
 from station.link.status import LinkState, LinkStatus
@@ -76,6 +76,7 @@ class LinkThread(LoopThread[Head]):
         self._times = times
         self._signer = signer
         self._jobs: queue.Queue[Job] = queue.Queue(queue_size)
+        self._values = SetKeys()
         self._closed = True
         self._handed: dict[bytes, int] | None = None
         """Of each chain of commands the last seq that was handed over or has taken effect; None: not yet."""
@@ -136,9 +137,10 @@ class LinkThread(LoopThread[Head]):
             key: at most 64 bytes. body: JSON, at most 4 KiB. at_ms: wall clock, ms since 1970-01-01 UTC.
 
         Raises:
-            LogError: the thread is not running, or too much waits for it. ValueError: key or body too large.
+            LogError: the thread is not running, or too much waits for it. ValueError: key or body too large,
+                or too many keys.
         """
-        check(key, body)
+        self._values.take(key, body)
         self._ask(Say(key, body, at_ms))
 
     async def stop(self, timeout_s: float = 2.0) -> None:

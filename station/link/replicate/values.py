@@ -12,7 +12,7 @@ import msgspec
 
 from station.link.said import MAX_VALUE, Value
 
-__all__ = ["MAX_KEYS", "Board", "Inbox", "Outbox", "Setting"]
+__all__ = ["MAX_KEYS", "Board", "Inbox", "Outbox", "SetKeys", "Setting", "check"]
 
 MAX_KEYS = 32
 """Most keys that one end sets for, or takes from, one peer."""
@@ -46,6 +46,21 @@ class Board:
         if key not in self.values and len(self.values) >= MAX_KEYS:
             raise ValueError(f"more than {MAX_KEYS} values are set")
         self.values[key] = Setting(body, at_ms)
+
+
+class SetKeys:
+    """Which keys were set, for whoever sets them from another thread than the board's: there nobody could be
+    told any more that one is too many."""
+
+    def __init__(self) -> None:
+        self._keys: set[str] = set()
+
+    def take(self, key: str, body: bytes) -> None:
+        """Take note of a key that is to be set. Raises ValueError as `Board.set`."""
+        check(key, body)
+        if key not in self._keys and len(self._keys) >= MAX_KEYS:
+            raise ValueError(f"more than {MAX_KEYS} values are set")
+        self._keys.add(key)
 
 
 def check(key: str, body: bytes) -> None:

@@ -11,7 +11,10 @@ import zmq
 
 from station.errors import LogError
 from station.link import said
+from station.link.central_jobs import closed
 from station.link.keys import generate
+from station.link.replicate import CentralEnd
+from station.link.replicate.values import MAX_KEYS
 from station.link.sockets import new_context, table_socket
 from station.link.wire import encode
 from station.log import Log, chain
@@ -104,3 +107,39 @@ def test_a_station_that_is_given_more_than_it_can_take_stops_in_time(place) -> N
         return took
 
     assert asyncio.run(main()) < 1.0
+
+
+def test_after_a_crash_nobody_waits_for_an_entry_that_will_not_come(
+    place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crashes(*_: Any) -> Any:
+        raise RuntimeError("a bug")
+
+    async def main() -> list[Any]:
+        central = place.central_thread()
+        await central.start()
+        monkeypatch.setattr(CentralEnd, "command", crashes)
+        waiting = [central.command("T1", "k", b"{}"), central.book("e", b"{}"), central.book("e", b"{}")]
+        with pytest.raises(RuntimeError, match="a bug"):
+            await asyncio.wait_for(central.finished(), 30)
+        async with asyncio.timeout(30):
+            return await asyncio.gather(*waiting, central.book("e", b"{}"), return_exceptions=True)
+
+    ends = asyncio.run(main())
+    assert [(type(error), str(error)) for error in ends] == [(LogError, str(closed()))] * 4
+
+
+def test_a_value_too_many_is_refused_to_whoever_sets_it(place) -> None:
+    async def main() -> None:
+        central = place.central_thread()
+        await central.start()
+        for number in range(MAX_KEYS):
+            central.set_value("T1", f"key {number}", b"1")
+        with pytest.raises(ValueError, match="more than 32"):
+            central.set_value("T1", "one more", b"1")
+        central.set_value("T1", "key 0", b"2")
+        central.set_value(None, "for all", b"1")
+        await central.book("e", b"{}")  # it lives
+        await central.stop()
+
+    asyncio.run(main())
