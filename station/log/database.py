@@ -51,8 +51,11 @@ def _unreadable(path: Path) -> NotALog:
 
 
 def _translated(error: sqlite3.Error, path: Path) -> LogError:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code == sqlite3.SQLITE_FULL:
+    extended = getattr(error, "sqlite_errorcode", 0)
+    code = extended & 0xFF
+    # A log that was closed cleanly gets its shared memory anew, and SQLite has a code of its own for "no room
+    # for it" (https://www.sqlite.org/rescode.html#ioerr_shmsize).
+    if code == sqlite3.SQLITE_FULL or extended == sqlite3.SQLITE_IOERR_SHMSIZE:
         return LogFull(
             f"The disk with the log {path} is full, so nothing was stored.",
             fix="Free some space; recording goes on by itself.",

@@ -107,6 +107,8 @@ def restore(
             shutil.copyfile(backup / file.path, to)
             to.chmod(file.mode & 0o755)  # for nobody else to write
             sync(to)
+        for folder in (path for path in draft.rglob("*") if path.is_dir()):
+            sync(folder)
         aside = _aside(home) if filled else None
         try:
             if home.exists():
