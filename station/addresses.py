@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from typing import Final
 
-__all__ = ["is_loopback"]
+__all__ = ["is_loopback", "unmapped"]
 
 _NAME: Final = "localhost"
 
@@ -23,5 +23,17 @@ def is_loopback(host: str) -> bool:
         address = ipaddress.ip_address(plain)
     except ValueError:
         return host.lower().removesuffix(".") == _NAME
+    return ipaddress.ip_address(unmapped(str(address))).is_loopback
+
+
+def unmapped(host: str) -> str:
+    """Give the IPv4 address that an IPv6 one stands for (RFC 4291, section 2.5.5.2); else the host as it is.
+
+    A socket that listens at ``::`` tells so of who comes by IPv4.
+    """
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return (mapped or address).is_loopback
+    return host if mapped is None else str(mapped)

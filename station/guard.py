@@ -22,7 +22,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from station.addresses import is_loopback
+from station.addresses import is_loopback, unmapped
 
 __all__ = ["OVERRIDES", "READING", "REFUSALS", "Asked", "Names", "Refusal", "judge"]
 
@@ -54,8 +54,9 @@ _OVERRIDE = Refusal(403, "method_override", "A method can't be overridden by a h
 _METHOD = Refusal(405, "method", "There is no such method here.")
 TOO_LARGE: Final = Refusal(413, "too_large", "The body is too long.")
 TOO_SLOW: Final = Refusal(408, "too_slow", "The request was not sent to its end in time.")
+MALFORMED: Final = Refusal(400, "malformed", "This is no request.")
 
-REFUSALS: Final = (_HOST, _ORIGIN, _NO_ORIGIN, _TYPE, _OVERRIDE, _METHOD, TOO_LARGE, TOO_SLOW)
+REFUSALS: Final = (_HOST, _ORIGIN, _NO_ORIGIN, _TYPE, _OVERRIDE, _METHOD, TOO_LARGE, TOO_SLOW, MALFORMED)
 """Every refusal there is."""
 
 
@@ -87,7 +88,7 @@ class Names:
         if local:
             return name == self.bound
         if _is_address(name):
-            return name in (self.bound, reached)
+            return unmapped(name) in (self.bound, unmapped(reached))
         return name in _lower((*self.machine, *(f"{machine}.local" for machine in self.machine)))
 
 

@@ -67,7 +67,7 @@ class Traffic:
         at = self._refused_at
         return None if at is None or self._clock() - at > SHOWN_S else self.refused.total()
 
-    def refuse(self, refusal: Refusal, scope: Scope) -> None:
+    def refuse(self, refusal: Refusal, scope: Mapping[str, Any]) -> None:
         """Count a refusal, and log it unless one was logged within the last minute."""
         self.refused[refusal.code] += 1
         self._untold += 1
@@ -77,7 +77,7 @@ class Traffic:
                 "request refused",
                 reason=refusal.code,
                 method=scope.get("method"),
-                path=str(scope.get("path"))[:100],
+                path=str(scope.get("path", ""))[:100],
                 client=_address(scope.get("client")),
                 refused=self._untold,
             )

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from station.errors import ConfigError, StationError
+from station.guard import MALFORMED
 from station.guarding import Guard, Traffic, names_of
 
 MAX_PORT = 65535
@@ -59,12 +60,17 @@ class PortBusy(StationError):
 
 
 class _Quiet(logging.Filter):
-    """Drops the reports of requests that were cut because the server stops: nothing went wrong."""
+    """Drops the reports of requests that were cut because the server stops: nothing went wrong.
+
+    And of what is no request: that is counted, and told once a minute (`Traffic.refuse`).
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Say whether the record is kept."""
         error = record.exc_info[1] if record.exc_info else None
-        return not isinstance(error, asyncio.CancelledError) and "graceful" not in record.getMessage()
+        said = record.getMessage()
+        expected = "graceful" in said or said.startswith("Invalid HTTP request")
+        return not isinstance(error, asyncio.CancelledError) and not expected
 
 
 _QUIET = _Quiet()
@@ -80,8 +86,9 @@ class _Uvicorn(uvicorn.Server):
 
 
 class _Protocol(H11Protocol):
-    """Ends a connection on which the head of a request does not come to its end in time."""
+    """Ends a connection on which the head of a request does not come in time; counts what is no request."""
 
+    traffic: Traffic
     _late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -94,6 +101,10 @@ class _Protocol(H11Protocol):
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
             self._in_time()
+
+    def send_400_response(self, msg: str) -> None:
+        self.traffic.refuse(MALFORMED, {"client": self.client})
+        super().send_400_response(msg)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._in_time()
@@ -109,10 +120,11 @@ class HttpServer:
     """An HTTP server on a socket that is bound already."""
 
     def __init__(self, app: Guard, listener: socket.socket) -> None:
+        counted: dict[str, Any] = {"traffic": app.traffic}
         config = uvicorn.Config(
             app,
             loop="asyncio",
-            http=_Protocol,
+            http=type("Protocol", (_Protocol,), counted),
             lifespan="off",
             log_config=None,
             access_log=False,

@@ -155,7 +155,10 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
             module = importlib.import_module(f"station.cli.{command.module}")
             module.configure(sub)
             sub.set_defaults(run=module.run)
-    arguments = parser.parse_args(argv)
+    arguments, rest = parser.parse_known_args(argv)
+    if rest:  # told by the command that does not know them, whose --help says what it does
+        at_fault = parser if arguments.command is None else commands.choices[arguments.command]
+        at_fault.error(f"unrecognized arguments: {' '.join(rest)}")
     arguments.json = getattr(arguments, "json", False)
     arguments.home = getattr(arguments, "home", None)
     if arguments.command is None and not arguments.version:

@@ -40,6 +40,10 @@ JSON = ("content-type", "application/json")
         (ANYWHERE, "10.0.0.8", "10.0.0.7", False),
         (ANYWHERE, "localhost", "127.0.0.1", True),
         (ANYWHERE, "evil.example", "10.0.0.7", False),
+        (Names("::"), "192.168.1.2", "::ffff:192.168.1.2", True),
+        (Names("::"), "192.168.1.3", "::ffff:192.168.1.2", False),
+        (Names("::"), "fe80::1", "fe80::1", True),
+        (Names("::"), "localhost", "::ffff:127.0.0.1", True),
     ],
 )
 def test_a_name_is_ours_or_not(names: Names, name: str, reached: str, ours: bool) -> None:

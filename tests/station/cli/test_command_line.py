@@ -305,3 +305,10 @@ def test_a_score_sheet_has_no_line(capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["notation", "--ruleset", "shengji", "11z"], ["check", "--ruleset", "shengji", "11z"]):
         assert main(words) == 2
         assert "no one-line notation" in capsys.readouterr().err
+
+
+def test_an_unknown_option_sends_to_the_help_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["restore", "backup", "--config", "table.toml"]) == 2
+    assert "See `quezhuo restore --help`" in capsys.readouterr().err
+    assert main(["--nothing"]) == 2
+    assert "See `quezhuo --help`" in capsys.readouterr().err

@@ -6,8 +6,10 @@ import pytest
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
+from structlog.testing import capture_logs
 
 from station import serving
+from station.guarding import Traffic
 from station.serving import HttpServer
 
 HEAD = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
@@ -23,16 +25,16 @@ async def slow(_: object) -> PlainTextResponse:
     return PlainTextResponse("whole")
 
 
-async def answer(*pieces: bytes) -> bytes:
-    """Send pieces, a tenth of a second apart; give what comes until the other side ends, or a second."""
-    server = HttpServer.bind(Starlette(routes=[Route("/", slow)]), "127.0.0.1", 0)
+async def answer(*pieces: bytes, traffic: Traffic | None = None) -> bytes:
+    """Send pieces, a tenth of a second apart; give what comes until the other side ends."""
+    server = HttpServer.bind(Starlette(routes=[Route("/", slow)]), "127.0.0.1", 0, traffic=traffic)
     serving_it = asyncio.create_task(server.serve())
     reader, writer = await asyncio.open_connection("127.0.0.1", int(server.address.rsplit(":", 1)[1][:-1]))
     try:
         for piece in pieces:
             writer.write(piece)
             await asyncio.sleep(0.1)
-        async with asyncio.timeout(1.5):
+        async with asyncio.timeout(30):
             return await reader.read()
     finally:
         writer.close()
@@ -51,3 +53,17 @@ def test_a_head_that_does_not_come_to_its_end_ends_the_connection(pieces: tuple[
 
 def test_an_answer_may_take_longer_than_a_head() -> None:
     assert asyncio.run(answer(HEAD + b"Connection: close\r\n\r\n")).endswith(b"whole")
+
+
+def test_what_is_no_request_is_counted_each_time_and_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    traffic = Traffic()
+
+    async def ask() -> list[bytes]:
+        return [await answer(b"\x16\x03\x01 rubbish\r\n\r\n", traffic=traffic) for _ in range(3)]
+
+    with capture_logs() as lines:
+        told = asyncio.run(ask())
+    assert all(line.startswith(b"HTTP/1.1 400") for line in told)
+    assert traffic.refused == {"malformed": 3}
+    assert [line["reason"] for line in lines] == ["malformed"]
+    assert not caplog.records
