@@ -133,7 +133,11 @@ async def find(
         async with asyncio.timeout(timeout_s):
             while True:
                 name = await names.get()
-                station = await _resolved(zeroconf, kind, name)
+                info = await _asked(zeroconf, kind, name)
+                if info is None:  # a slow network: as long as there is time, the answer may still come
+                    names.put_nowait(name)
+                    continue
+                station = _station(info)
                 if station is None:
                     continue
                 found[name] = station
@@ -146,10 +150,15 @@ async def find(
         await zeroconf.async_close()
 
 
-async def _resolved(zeroconf: AsyncZeroconf, kind: str, name: str) -> Found | None:
-    """Ask for address, port and key; None when the answer does not come or is nonsense."""
+async def _asked(zeroconf: AsyncZeroconf, kind: str, name: str) -> AsyncServiceInfo | None:
+    """Ask for address, port and key; None when the answer does not come for a while."""
     info = AsyncServiceInfo(kind, name)
-    if not await info.async_request(zeroconf.zeroconf, _ANSWER_MS) or not info.port:
+    return info if await info.async_request(zeroconf.zeroconf, _ANSWER_MS) else None
+
+
+def _station(info: AsyncServiceInfo) -> Found | None:
+    """Read an answer; None when it is nonsense."""
+    if not info.port:
         return None
     addresses = info.parsed_addresses(IPVersion.V4Only)[:4]
     raw = info.properties.get(b"key") or b""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 import socket
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from random import SystemRandom
+from typing import Any, Final
 
 import msgspec
 
@@ -78,12 +80,26 @@ class Layout:
         return self.folder / "central" / "central.db"
 
 
+_PORTS: Final = range(20_000, 32_768)
+_given: set[int] = set()
+
+
 def free_port() -> int:
-    """Return a TCP port of the loopback address that is free now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Return a TCP port of the loopback address that is free now.
+
+    It is none of those that the system hands out by itself (Linux: from 32768 on): until it is bound, no
+    connection and no other program's "any port" takes it.
+
+    Raises:
+        ConfigError: none of a hundred was free.
+    """
+    for port in SystemRandom().sample(_PORTS, 100):
+        with socket.socket() as probe, suppress(OSError):  # somebody has it
+            probe.bind(("127.0.0.1", port))
+            if port not in _given:
+                _given.add(port)
+                return port
+    raise ConfigError("No free port was found on this computer.", fix="Close other programs.")
 
 
 def prepare(home: Path, settings: Settings) -> Layout:

@@ -4,7 +4,9 @@ import asyncio
 import socket
 
 import pytest
+from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
+from station import finding
 from station.addresses import is_loopback
 from station.finding import LINK, PAIRING, announced, endpoint_host, find, own_addresses
 from tests.required import go_without
@@ -44,6 +46,21 @@ async def _looked(kind: str, key: str | None, timeout_s: float = 30.0) -> list[t
 
 
 def test_a_station_is_found_by_what_it_announces(multicast: None) -> None:
+    assert asyncio.run(_looked(LINK, KEY)) == [(("127.0.0.1:7700",), KEY)]
+
+
+def test_a_station_whose_answers_come_late_is_asked_again(
+    multicast: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    ask = finding._asked
+
+    async def slowly(zeroconf: AsyncZeroconf, kind: str, name: str) -> AsyncServiceInfo | None:
+        asked.append(name)
+        await asyncio.sleep(0.01)
+        return None if asked.count(name) < 3 else await ask(zeroconf, kind, name)
+
+    monkeypatch.setattr(finding, "_asked", slowly)
     assert asyncio.run(_looked(LINK, KEY)) == [(("127.0.0.1:7700",), KEY)]
 
 
