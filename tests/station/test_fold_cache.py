@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,6 +71,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (folder / "rules" / "town.toml").write_text("price = 1\n")
     monkeypatch.syspath_prepend(tmp_path)
     yield folder
+    sys.modules.pop("foldable", None)  # looking for what is below a package imports it
     code_version.cache_clear()
 
 

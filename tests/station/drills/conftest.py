@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+ROOM = 512 * 1024 * 1024
+"""Bytes that have to be free in memory; containers often give 64 MB."""
 
 
 @pytest.fixture
@@ -17,7 +22,8 @@ def figure(record_property: Callable[[str, object], None]) -> Callable[[str], No
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder in memory where there is one: thousands of commits or copies are made in it."""
+    """A folder in memory where there is room for one: thousands of commits or copies are made in it."""
     shared = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=shared if shared.is_dir() else None) as name:
+    roomy = shared.is_dir() and os.access(shared, os.W_OK) and shutil.disk_usage(shared).free > ROOM
+    with tempfile.TemporaryDirectory(dir=shared if roomy else None) as name:
         yield Path(name)

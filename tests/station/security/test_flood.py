@@ -20,6 +20,7 @@ from station.link.sockets import Socket
 from station.link.wire import Frames, encode
 from station.log import chain
 from station.log.chain import ZERO_HEAD
+from tests.pace import Pace
 from tests.station.security.conftest import EVENT, SESSION, Scene, rogue
 
 LOG_ID = b"2" * 16
@@ -89,10 +90,10 @@ def test_a_flood_is_held_back_logged_and_shown_and_holds_nobody_up(scene: Scene,
         with rogue(scene.settings(endpoint, "T2")) as socket:
             flooding = asyncio.create_task(asyncio.to_thread(flood, socket, what()))
             while not flooding.done():
-                began = time.monotonic()
+                pace = Pace()
                 (entry,) = await table.append([EVENT], 1)
                 await scene.until(lambda entry=entry: table.status.acked >= entry.seq)
-                waits.append(time.monotonic() - began)
+                waits.append(pace.own_s)
                 await asyncio.sleep(0.05)
             sent = await flooding
         await table.stop()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-import time
 from datetime import UTC, datetime, timedelta
 
 import msgspec
@@ -17,6 +16,7 @@ from station.link.status import LinkState, LinkStatus
 from station.link.table_thread import LinkThread
 from station.link.wire import Ack, Event, Hello, Message, Nack, NackCode, Resume, decode, encode
 from station.log import Entry, Log, chain
+from tests.pace import Pace
 from tests.station.security.conftest import EVENT, SESSION, Scene, rogue
 
 OTHER_SESSION = b"another."
@@ -200,11 +200,11 @@ def test_a_key_that_stops_counting_stops_within_two_seconds(scene: Scene, how: s
         else:
             entries["T1"] = msgspec.structs.replace(entries["T1"], **ended[how])
         write_register(scene.allow_list, Register(entries))
-        changed = time.monotonic()
-        while not scene.alarms() and time.monotonic() < changed + 5:
+        pace = Pace()
+        while not scene.alarms() and pace.took_s < 30:
             await table.append([EVENT], 2)
             await asyncio.sleep(0.05)
-        assert time.monotonic() - changed < 2
+        assert pace.own_s < 2
         if how != "removed":  # of a key that stands nowhere, nobody is answered
             await scene.until(lambda: table.status.state is LinkState[how.upper()])
         before = len(scene.of_tables())
