@@ -57,7 +57,7 @@ class Sender:
 
     Args:
         waiting: gives the names still to be sent, the most wanted first.
-        read: gives a photo's bytes, None when it is not there any more.
+        read: gives a photo's bytes, None when it is not there any more; an OSError of it passes.
         done: called with the name that the central station has.
         given_up: called with a name that is never sent, and why: ``gone``, ``damaged`` or ``too_large``.
         times: durations and pace.
@@ -149,7 +149,11 @@ class Sender:
         for name in self._waiting():
             if self._not_before.get(name, -math.inf) > now:
                 continue
-            data = self._read(name)
+            try:
+                data = self._read(name)
+            except OSError:  # too many files are open, the disk hangs: it is there all the same
+                self._not_before[name] = now + self._times.retry_s
+                continue
             if data is None:
                 self._give_up(name, "gone")
             elif not data or name_of(data) != name:

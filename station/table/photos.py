@@ -64,11 +64,15 @@ class PhotoStore:
         replace_file(path, jpeg)  # durable with its name: an event will have it
 
     def read(self, name: str) -> bytes | None:
-        """Return the bytes of a stored photo; None if it is not there."""
+        """Return the bytes of a stored photo; None if it is not there.
+
+        Raises:
+            OSError: it is there and cannot be read just now.
+        """
         path = self.path(name)
         try:
             return None if path is None else path.read_bytes()
-        except OSError:
+        except FileNotFoundError:
             return None
 
     def stored(self) -> dict[str, Stored]:

@@ -224,6 +224,22 @@ def test_rubbish_is_refused_with_a_plain_error(frame: bytes) -> None:
             decode(frame)
 
 
+def test_a_photo_that_cannot_be_read_for_a_while_is_sent_later(both: Both) -> None:
+    first, *_ = both.photos
+    tries = []
+
+    def read(name: str) -> bytes | None:
+        tries.append(name)
+        if name == first and tries.count(first) < 3:
+            raise OSError(24, "Too many open files")
+        return both.photos.get(name)
+
+    both.sender._read = read
+    both.run(120)
+    assert sorted(both.acknowledged) == sorted(both.photos)
+    assert both.given_up == []
+
+
 @pytest.mark.parametrize(
     "message",
     [
