@@ -5,7 +5,7 @@ folder, with the mode they shall have from its first byte on; the draft is force
 the file, and the folder is forced to the disk too. Readers see the old file or the new one, a power cut
 leaves one of them, and once the call returns it leaves the new one (rename(2), fsync(2)). When anything
 before the rename fails, the old file is as it was and the draft is gone. Only a kill leaves a draft behind,
-of a name that begins with a dot and ends with ``.new``; backups leave those out.
+of a name that begins with a dot and ends with ``.new``; backups leave those out, and `sweep` deletes them.
 
 Two processes may write the same file, the later one wins; two threads of one process may not.
 """
@@ -16,7 +16,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["move_into_place", "replace_file", "sync", "write_new"]
+__all__ = ["move_into_place", "replace_file", "sweep", "sync", "write_new"]
 
 
 def replace_file(
@@ -78,6 +78,13 @@ def move_into_place(draft: Path, path: Path) -> None:
     sync(draft)
     draft.replace(path)
     sync(path.parent)
+
+
+def sweep(folder: Path) -> None:
+    """Delete drafts that killed processes have left in a folder, which belongs to this process alone now."""
+    for draft in folder.glob(".*.new"):
+        with suppress(OSError):  # it does no harm, and the next start tries again
+            draft.unlink()
 
 
 def sync(path: Path) -> None:

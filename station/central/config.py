@@ -53,7 +53,7 @@ class CentralConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         metrics_public: whether other computers may read ``/metrics``.
         event: name of the event, shown on the wall.
         format: format of the event.
-        standby: whether this is the second station of a hall: it knows no clock until a table has come over.
+        standby: whether this is the second station of a hall: it knows no clock until one is set here.
         duration_s: length of the event, counted from the first session that a table opens.
     """
 

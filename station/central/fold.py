@@ -17,6 +17,7 @@ import msgspec
 from station import messages as m
 from station.central.hands import tile_groups
 from station.log.chain import AUTHORED, FORK, GENESIS, RELEASED, Entry, Stored
+from station.log.reception import ROLLED_BACK
 from station.session import Corrections, Event, Session, apply, skip
 from station.timing import hall_clock
 
@@ -24,6 +25,7 @@ __all__ = ["WINS_SHOWN", "Alarm", "Hall", "TableFold", "Win"]
 
 WINS_SHOWN = 50
 """Wins of the hall that are shown; of each table no more are kept."""
+_ROLLBACK = f"{FORK}.{ROLLED_BACK}"
 _ALARMS_KEPT = 50
 _CALM = (
     m.RefereeCalled,
@@ -257,7 +259,8 @@ class Hall:
         if fold is not None and fold.log_id.hex() == log_id and entry.kind in (FORK, RELEASED):
             fold.forked = entry.kind == FORK
         if entry.kind == RELEASED:
-            self.alarms = [a for a in self.alarms if a.code != FORK or a.params.get("log_id") != log_id]
+            held = (FORK, _ROLLBACK)
+            self.alarms = [a for a in self.alarms if a.code not in held or a.params.get("log_id") != log_id]
             return
         alarm = Alarm(_code_of(entry.kind, params), table, entry.at_ms / 1000, params)
         self._alarm([*self.alarms, alarm])
@@ -271,6 +274,11 @@ class Hall:
 
 
 def _code_of(kind: str, params: Mapping[str, Any]) -> str:
-    """Give the code of an alarm; a refusal for another reason than an unknown key has its own."""
+    """Give the code of an alarm; a refusal for another reason than an unknown key has its own.
+
+    So has an older copy of a log: it is completed, while two histories are for a person to choose from.
+    """
     reason = params.get("reason")
+    if kind == FORK and reason == ROLLED_BACK:
+        return _ROLLBACK
     return f"{kind}.{reason}" if kind == "link.denied" and reason != "not_enrolled" else kind

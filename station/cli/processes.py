@@ -35,8 +35,10 @@ def run(arguments: argparse.Namespace) -> int:
 
         logs.set_up("central", level=arguments.log_level)
         stop = Stop()
-        asyncio.run(run_central(load_config(path), emit, stop=stop))
-        stop.ended()
+        try:
+            asyncio.run(run_central(load_config(path), emit, stop=stop))
+        finally:
+            stop.ended()
         return OK
     from station.cli.failures import plain_failures
     from station.table import process
@@ -46,8 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
         config = load_table(path)
         logs.set_up("table", table=config.table, level=arguments.log_level)
         stop = Stop()
-        asyncio.run(process.run(config, emit, stop))
-        stop.ended()
+        try:
+            asyncio.run(process.run(config, emit, stop))
+        finally:
+            stop.ended()
     return OK
 
 

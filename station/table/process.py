@@ -17,6 +17,7 @@ from firmware_bridge.machines import Settings, open_machine, probe, with_lasting
 from station.clock import Clock
 from station.errors import ConfigError
 from station.evidence.policy import Removal
+from station.files import sweep
 from station.link.keys import load_pair, load_public
 from station.link.sockets import LinkSettings
 from station.running import run_until, stop_in_the_end
@@ -141,6 +142,7 @@ async def run(
         )
         stack.callback(server.close)
         await writer.start()
+        sweep(photos.folder)
         await evidence.start()
         if settings is not None and not writer.stored(limit=1):
             # At set-up a wrong port is a mistake to be told at once. A session that has begun is not held

@@ -303,6 +303,7 @@ EVENTS: Final[dict[str, str]] = {
     "link.denied.overrun": N_("A connection was cut: more came in over it than can be taken in"),
     "link.denied.not_followed": N_("Table %(table)s takes no commands of this head table"),
     "link.fork": N_("Table %(table)s has two histories"),
+    "link.fork.rollback": N_("Table %(table)s has an old copy of its log; complete it from the head table's"),
     "log.authored": N_("Orders to table %(table)s begin anew; give again what it has not carried out"),
     "table.unreadable": N_("Table %(table)s sent events that cannot be read: %(n)s"),
     "requests.refused": N_("Requests from another site were refused: %(n)s"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from station.files import move_into_place, replace_file, write_new
+from station.files import move_into_place, replace_file, sweep, write_new
 
 
 @contextmanager
@@ -135,3 +135,11 @@ def test_a_file_written_piece_by_piece_gets_its_name_once_it_is_on_the_disk(
     move_into_place(tmp_path / "part", tmp_path / "shelf" / "a")
     assert done == ["sync part", "part -> a", "sync shelf"]
     assert (tmp_path / "shelf" / "a").read_bytes() == b"all of it"
+
+
+def test_drafts_of_killed_processes_are_swept_and_nothing_else(tmp_path: Path) -> None:
+    for name in (".a.1.new", ".b.jpg.22.new", "a", ".hidden", "c.new"):
+        (tmp_path / name).touch()
+    sweep(tmp_path)
+    sweep(tmp_path / "nowhere")
+    assert {path.name for path in tmp_path.iterdir()} == {"a", ".hidden", "c.new"}

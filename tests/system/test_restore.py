@@ -217,7 +217,7 @@ def test_a_table_restored_to_an_older_log_is_let_in_once_it_was_completed(hall: 
             restored(hall, "T1", str(hall / "b"))
             table = Process("table", config, stdin)
             until(lambda: httpx.get(f"{table.http}api/state").json()["central"]["code"] == "central.fork")
-            until(lambda: alarms(central) == ["link.fork"])
+            until(lambda: alarms(central) == ["link.fork.rollback"])
             table.kill()
 
             log = str(hall / "central" / "central.db")

@@ -256,7 +256,8 @@ def test_a_released_log_is_no_alarm_any_more(evening: Evening) -> None:
         ("link.released", {**about, "by": "proof"}),
     ):
         evening.tell_raw([(kind, json.dumps(body).encode())], "", own)
-    assert [alarm["params"]["log_id"] for alarm in state(evening)["alarms"]] == [other["log_id"]]
+    (left,) = state(evening)["alarms"]
+    assert (left["code"], left["params"]["log_id"]) == ("link.fork.rollback", other["log_id"])
     assert table(evening)["chain_ok"] is True
     evening.tell_raw([("link.fork", json.dumps(about).encode())], "", own)
     assert table(evening)["chain_ok"] is False

@@ -162,7 +162,7 @@ def test_an_old_disk_image_is_put_into_quarantine_and_shown(scene: Scene) -> Non
 
     asyncio.run(main())
     assert [stored.entry.seq for stored in scene.of_tables()] == [1, 2]
-    assert scene.alarms() == [("link.fork", "T1", "rollback")]
+    assert scene.alarms() == [("link.fork.rollback", "T1", "rollback")]
 
 
 def test_a_cut_tail_is_found_by_the_hash_on_the_result_sheet(scene: Scene) -> None:
