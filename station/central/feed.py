@@ -34,6 +34,7 @@ HALL_CODE = (
     "station.central.hands",
     "station.errors",
     "station.log.chain",
+    "station.log.reception",
     "station.timing",
     "engine",
 )
